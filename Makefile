@@ -1,0 +1,80 @@
+# sbx: make, make check, make install DESTDIR= PREFIX=/usr/local, make deps. SANITIZE=1 builds with ASan and UBSan.
+VERSION  := 0.1.0
+PREFIX   ?= /usr/local
+CC       ?= cc
+SANITIZE ?=
+ifeq ($(SANITIZE),1)
+BUILD    ?= build/sanitize
+OPTIMISE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LINK     := -fsanitize=address,undefined
+else
+BUILD    ?= build
+OPTIMISE := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+LINK     := -static -Wl,-z,relro,-z,now
+endif
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wswitch-enum -Wmissing-prototypes -Wstrict-prototypes -Wconversion
+CFLAGS   ?=
+SBX_CFLAGS = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' $(OPTIMISE) $(WARNINGS) -I. -I$(BUILD) -MMD -MP $(CFLAGS)
+
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
+BASE      := $(call objects,base/*.c)
+GRAMMAR   := $(call objects,grammar/*.c) $(BUILD)/grammar/sbx.tab.o $(BUILD)/grammar/sbx.lex.o
+POLICY    := $(call objects,policy/*.c)
+EMITTERS  := $(call objects,emitters/*.c)
+COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
+RUNTIME   := $(filter-out %/main.o,$(call objects,runtime/*.c))
+LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
+# Later archives serve earlier ones, so users come first.
+ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
+UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
+
+.PHONY: all check unit demo deps install clean format lint
+all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
+
+$(BUILD)/libbase.a: $(BASE)
+$(BUILD)/libgrammar.a: $(GRAMMAR)
+$(BUILD)/libpolicy.a: $(POLICY)
+$(BUILD)/libemitters.a: $(EMITTERS)
+$(BUILD)/libcompiler.a: $(COMPILER)
+$(BUILD)/libruntime.a: $(RUNTIME)
+$(BUILD)/libsbx.a: $(BASE) $(POLICY)
+$(BUILD)/%.a:
+	@rm -f $@
+	@ar rcsD $@ $^
+
+$(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
+	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+$(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
+	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(SBX_CFLAGS) -c -o $@ $<
+$(BUILD)/%.o: $(BUILD)/%.c
+	$(CC) $(SBX_CFLAGS) -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
+
+$(BUILD)/grammar/sbx.tab.c $(BUILD)/grammar/sbx.tab.h &: grammar/sbx.y
+	@mkdir -p $(@D)
+	bison -Werror --no-lines --defines=$(BUILD)/grammar/sbx.tab.h -o $(BUILD)/grammar/sbx.tab.c $<
+$(BUILD)/grammar/sbx.lex.c $(BUILD)/grammar/sbx.lex.h &: grammar/sbx.l
+	@mkdir -p $(@D)
+	flex --noline --header-file=$(BUILD)/grammar/sbx.lex.h -o $(BUILD)/grammar/sbx.lex.c $<
+$(GRAMMAR): | $(BUILD)/grammar/sbx.tab.h $(BUILD)/grammar/sbx.lex.h
+$(BUILD)/compiler/presets.c: compiler/embed.sh $(wildcard compiler/std/*.sbx)
+	@mkdir -p $(@D)
+	sh compiler/embed.sh compiler/std > $@
+
+# One program a test file; make unit-NAME builds and runs tests/unit/NAME_test.c alone.
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(ARCHIVES)
+	$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
+unit-%: $(BUILD)/tests/unit/%_test
+	$<
+unit: $(UNIT)
+	@for test in $(UNIT); do $$test || exit 1; done
+
+check: all $(UNIT)
+	tests/run $(BUILD)
+
+clean:
+	rm -rf build
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

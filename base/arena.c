@@ -1,0 +1,141 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024, ALIGNMENT = 16 };
+
+struct chunk {
+    struct chunk *next;
+    size_t size, used;
+};
+
+struct arena {
+    struct chunk *chunks;
+    jmp_buf *exhausted;
+    size_t used, next_size;
+};
+
+static size_t aligned(size_t size)
+{
+    return (size + (ALIGNMENT - 1)) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static char *chunk_memory(struct chunk *chunk)
+{
+    return (char *)chunk + aligned(sizeof *chunk);
+}
+
+static SBX_NORETURN void exhausted(struct arena *arena)
+{
+    if (arena->exhausted != NULL)
+        longjmp(*arena->exhausted, 1);
+    abort();
+}
+
+static struct chunk *chunk_create(size_t size)
+{
+    if (size > SIZE_MAX - aligned(sizeof(struct chunk)))
+        return NULL;
+    struct chunk *chunk = calloc(1, aligned(sizeof *chunk) + size);
+    if (chunk != NULL)
+        chunk->size = size;
+    return chunk;
+}
+
+struct arena *arena_create(size_t expected)
+{
+    struct arena *arena = calloc(1, sizeof *arena);
+    if (arena == NULL)
+        return NULL;
+    arena->next_size = expected > CHUNK_SMALLEST ? aligned(expected) : CHUNK_SMALLEST;
+    return arena;
+}
+
+void arena_destroy(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    for (struct chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+void arena_on_exhausted(struct arena *arena, jmp_buf *handler)
+{
+    arena->exhausted = handler;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - ALIGNMENT)
+        exhausted(arena);
+    size = aligned(size == 0 ? 1 : size);
+    struct chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->size - chunk->used < size) {
+        chunk = chunk_create(size > arena->next_size ? size : arena->next_size);
+        if (chunk == NULL)
+            exhausted(arena);
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+        if (arena->next_size < CHUNK_LARGEST)
+            arena->next_size *= 2;
+    }
+    void *memory = chunk_memory(chunk) + chunk->used;
+    chunk->used += size;
+    arena->used += size;
+    return memory;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / size)
+        exhausted(arena);
+    return arena_alloc(arena, count * size);
+}
+
+char *arena_copy(struct arena *arena, const char *bytes, size_t length)
+{
+    if (length == SIZE_MAX)
+        exhausted(arena);
+    char *copy = arena_alloc(arena, length + 1);
+    if (length > 0)
+        memcpy(copy, bytes, length);
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *string)
+{
+    return arena_copy(arena, string, strlen(string));
+}
+
+char *arena_vformat(struct arena *arena, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0)
+        exhausted(arena);
+    char *text = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+char *arena_format(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = arena_vformat(arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+size_t arena_used(const struct arena *arena)
+{
+    return arena->used;
+}

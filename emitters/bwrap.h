@@ -1,0 +1,21 @@
+/* bwrap.h - bubblewrap's arguments from a plan: what `--args FD` reads, each word followed by NUL. */
+#pragma once
+
+#include "emitters/plan.h"
+
+struct bwrap_request {
+    const struct plan *plan;
+    const struct variable *environment; /* set inside, in this order; nothing else is */
+    uint32_t environment_count;
+    bool share_network;
+    bool pid_one; /* the program given to bubblewrap is itself process 1 */
+    bool new_session;
+    int seccomp_fd;    /* or -1: the caller passes --seccomp itself */
+    int first_mask_fd; /* file masks use this descriptor and the following ones, each opened on /dev/null */
+    const char *chdir; /* or NULL */
+};
+
+/* Appends the words; returns how many mask descriptors they use. */
+uint32_t bwrap_arguments(struct buffer *words, const struct bwrap_request *request);
+
+enum { BWRAP_WORDS = 9000 /* bubblewrap refuses more (MAX_ARGS in bubblewrap.c) */ };

@@ -1,0 +1,31 @@
+/* pattern.h - path patterns: *, ?, [a-z] inside one component, ** for whole components (language.md 3). */
+#pragma once
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pattern;
+
+/* Compiles canonical pattern text such as "/w/a?/b" (`\` escapes a byte). Never NULL; the text was
+ * checked by the compiler (pattern_check). `fold`: compare as macOS and Windows denies do (case, NFC/NFD). */
+struct pattern *pattern_compile(struct arena *arena, const char *text, bool fold);
+
+/* Whether the pattern covers `path`: matches it or a directory above it. O(path length x pattern components), whatever
+ * the pattern. No allocation. */
+bool pattern_covers(const struct pattern *pattern, const char *path, size_t length);
+
+/* Whether the pattern matches exactly `path`, not only something above it. */
+bool pattern_matches(const struct pattern *pattern, const char *path, size_t length);
+
+/* Whether some path strictly below the directory `path` could match: a walk need not go where this is false. */
+bool pattern_may_match_below(const struct pattern *pattern, const char *path, size_t length);
+
+/* Length of the fixed part of canonical pattern text before the first component with a sign, and without the final '/':
+ * of "/w/a/x?" that of "/w/a". */
+size_t pattern_fixed_prefix(const char *text);
+
+/* Checks canonical pattern text: NULL if it is a pattern of the language, else what is wrong (a static string); `*at`
+ * then is the offset of the offending byte. */
+const char *pattern_check(const char *text, size_t *at);
