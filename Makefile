@@ -39,7 +39,7 @@ $(BUILD)/libcompiler.a: $(COMPILER)
 $(BUILD)/libruntime.a: $(RUNTIME)
 $(BUILD)/libsbx.a: $(BASE) $(POLICY)
 $(BUILD)/%.a:
-	@rm -f $@
+	@mkdir -p $(@D) && rm -f $@
 	@ar rcsD $@ $^
 
 $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
