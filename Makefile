@@ -28,7 +28,7 @@ LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUIL
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
-.PHONY: all check unit demo deps install clean format lint
+.PHONY: all check unit unit-programs demo deps install clean
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
 
 $(BUILD)/libbase.a: $(BASE)
@@ -72,8 +72,43 @@ unit-%: $(BUILD)/tests/unit/%_test
 unit: $(UNIT)
 	@for test in $(UNIT); do $$test || exit 1; done
 
+# The optimised build runs everything in full; the sanitized one runs a tenth of the random questions.
+ifeq ($(SANITIZE),1)
 check: all $(UNIT)
-	tests/run $(BUILD)
+	tests/run $(BUILD) --sanitized
+else
+check: all $(UNIT)
+	$(MAKE) SANITIZE=1 all unit-programs
+	tests/run $(BUILD) $(BUILD)/sanitize
+endif
+unit-programs: $(UNIT)
+
+demo: all
+	examples/demo.sh $(BUILD)
+
+# Names of packages: Debian and Ubuntu, Fedora. What is there already is not asked for again.
+DEBIAN := gcc libc6-dev make flex bison pkg-config libxml2-dev libseccomp-dev libsodium-dev libjansson-dev libevent-dev \
+          libutf8proc-dev libcmocka-dev bubblewrap git python3 python3-jsonschema util-linux iproute2
+FEDORA := gcc glibc-static make flex bison pkgconf libxml2-devel libseccomp-devel libsodium-static jansson-devel \
+          libevent-devel utf8proc-devel libcmocka-devel bubblewrap git python3 python3-jsonschema util-linux iproute \
+          libasan libubsan
+deps:
+	@if command -v apt-get >/dev/null; then \
+	    missing=; for package in $(DEBIAN); do \
+	        dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$package"; done; \
+	    test -z "$$missing" && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
+	    $$root apt-get update && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
+	elif command -v dnf >/dev/null; then \
+	    rpm -q $(FEDORA) >/dev/null 2>&1 && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
+	    $$root dnf install -y $(FEDORA); \
+	else echo "deps: please install: $(DEBIAN)" >&2; exit 1; fi
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BUILD)/sbxc $(BUILD)/sbx-launch $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/libsbx.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 policy/sbx.h $(DESTDIR)$(PREFIX)/include
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' policy/sbx.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/sbx.pc
 
 clean:
 	rm -rf build
