@@ -56,6 +56,8 @@ extern const char *const strength_names[];
 struct control_entry {
     enum strength strength;
     const char *reason; /* how it is held, or why it cannot be; one line */
+    const char
+        *instead; /* of STRENGTH_UNENFORCEABLE: the nearest thing that works; one line, never NULL there */
 };
 
 /* A target's table: one entry a control, in the order of enum control. */
@@ -73,6 +75,15 @@ extern const char *const control_target_names[CONTROL_TARGETS];
 /* The table of a target, or NULL while the target does not exist yet. */
 const struct control_entry *control_table_of(enum control_target target);
 
+/* How `target` holds `control` for this policy: the table's entry, narrowed where another part of the policy takes away
+ * what holds it. STRENGTH_UNENFORCEABLE while the target does not exist. */
+struct control_entry control_entry_of(const struct bound_policy *bound, enum control_target target,
+                                      enum control control);
+
+/* The policy's own `accept` rule for `control` on `target`, or NULL. */
+const struct rule *control_accept(const struct bound_policy *bound, enum control_target target,
+                                  enum control control);
+
 /* One control that the policy needs and the first rule (by layer, then origin) that needs it; rule is NULL where the
  * closed default itself needs it. `managed` is the first rule of a managed layer that needs it, or NULL. */
 struct control_need {
@@ -88,3 +99,8 @@ void controls_needed(const struct bound_policy *bound, struct control_need needs
 bool controls_check(const struct bound_policy *bound, enum control_target target,
                     const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                     struct note_list *notes);
+
+/* Checks one need against one entry, as controls_check does for each; `name` is what the notes call the target. */
+bool control_check(const struct bound_policy *bound, enum control_target target, const char *name,
+                   enum control control, const struct control_need *need, const struct control_entry *entry,
+                   const struct rule **accepted, struct note_list *notes);

@@ -1,0 +1,129 @@
+/* control_bwrap.c - how each control holds in Linux namespaces: as data, and what a policy itself takes away again. */
+#include "emitters/control_bwrap.h"
+
+#include "emitters/control_need.h"
+
+#define HELD(text)                                                                                           \
+    {                                                                                                        \
+        STRENGTH_ENFORCED, text, NULL                                                                        \
+    }
+#define AT_LAUNCH(text)                                                                                      \
+    {                                                                                                        \
+        STRENGTH_SNAPSHOT, text, NULL                                                                        \
+    }
+#define CANNOT(text, otherwise)                                                                              \
+    {                                                                                                        \
+        STRENGTH_UNENFORCEABLE, text, otherwise                                                              \
+    }
+#define NO_SERVICE(otherwise)                                                                                \
+    CANNOT("this service has no mapping to sockets, devices and variables on Linux", otherwise)
+
+control_table control_bwrap = {
+    [CONTROL_FS_CLOSED] = HELD("the root starts empty and shows only what is granted"),
+    [CONTROL_FS_WRITE] = HELD("everything not granted for writing is mounted read-only"),
+    [CONTROL_FS_DENY] =
+        HELD("an empty, sealed mount covers the path; directories above it cannot be renamed"),
+    [CONTROL_FS_DENY_PATTERN] = AT_LAUNCH("every match present at launch is covered; later ones are not"),
+    [CONTROL_FS_DENY_MISSING] = HELD("the launcher puts an empty placeholder there and covers it"),
+    [CONTROL_NET_CLOSED] = HELD("a network namespace of its own without a way out"),
+    [CONTROL_NET_HOST] = CANNOT(
+        "a network namespace is open or closed; choosing by name takes a broker process as the only way out",
+        "deny the network whole, or grant network any"),
+    [CONTROL_NET_ADDRESS] = CANNOT("a network namespace is open or closed; choosing by address takes a "
+                                   "broker process as the only way out",
+                                   "deny the network whole, or grant network any"),
+    [CONTROL_NET_LOOPBACK] =
+        CANNOT("the host's loopback is in another network namespace; reaching some of its ports takes a "
+               "broker process",
+               "let the command use its own loopback, which is always open, or grant network any"),
+    [CONTROL_LISTEN] = CANNOT(
+        "ports inside the command's own network namespace are not reachable from outside without a broker "
+        "process, and with the host's network they are reachable whole or not at all",
+        "grant no listen (the command can still reach its own ports), or grant network any and listen any"),
+    [CONTROL_SOCKET_PATH] = AT_LAUNCH(
+        "Unix sockets are refused as a family unless a socket or scratch opens them; then every host "
+        "socket in reach at launch is covered"),
+    [CONTROL_IPC_ABSTRACT] =
+        HELD("abstract names belong to the command's own network namespace, or Unix sockets are refused"),
+    [CONTROL_IPC_SIGNAL] = HELD("a process namespace of its own: no process outside can be named"),
+    [CONTROL_TTY] = HELD("terminal input cannot be forged: the ioctls are refused and the session is new"),
+    [CONTROL_ENV] = HELD("the environment starts empty and holds only what is granted or set"),
+    [CONTROL_EXEC_DENY] =
+        CANNOT("mounts refuse execution for a whole mount, and bubblewrap has no option for one file",
+               "deny the file whole (deny PATH), so that it can be neither read nor started"),
+    [CONTROL_SYSCALL] = HELD("a seccomp program, loaded before the command starts"),
+    [CONTROL_PROCESS_TREE] =
+        HELD("the process namespace ends with its first process, whatever was started in it"),
+    [CONTROL_LIMIT_PROCESSES] = CANNOT("RLIMIT_NPROC counts all processes of the user; counting these alone "
+                                       "takes a control group of its own",
+                                       "start the launcher in a systemd scope with TasksMax="),
+    [CONTROL_LIMIT_MEMORY] = CANNOT(
+        "RLIMIT_AS counts one process at a time; counting all of them takes a control group of its own",
+        "start the launcher in a systemd scope with MemoryMax="),
+    [CONTROL_LIMIT_TIME] = CANNOT("namespaces and seccomp know no wall-clock time",
+                                  "start the launcher under timeout(1); everything ends with it"),
+    [CONTROL_LIMIT_FILES] = HELD("RLIMIT_NOFILE, soft and hard, before the command starts"),
+    [CONTROL_SCRATCH] = HELD("a private tmpfs on /tmp that is gone with the sandbox"),
+    [CONTROL_SERVICE_SSH_AGENT] =
+        NO_SERVICE("grant socket for the agent's socket and grant env SSH_AUTH_SOCK"),
+    [CONTROL_SERVICE_GPG_AGENT] = NO_SERVICE("grant socket ~/.gnupg/S.gpg-agent"),
+    [CONTROL_SERVICE_KEYCHAIN] = NO_SERVICE("deny service keychain; it is a service of macOS"),
+    [CONTROL_SERVICE_TRUSTD] = NO_SERVICE("deny service trustd; it is a service of macOS"),
+    [CONTROL_SERVICE_DOCKER] =
+        NO_SERVICE("grant socket /run/docker.sock (which gives the command the machine)"),
+    [CONTROL_SERVICE_DBUS] =
+        NO_SERVICE("grant socket for the bus itself and grant env DBUS_SESSION_BUS_ADDRESS"),
+    [CONTROL_SERVICE_DISPLAY] =
+        NO_SERVICE("grant socket for the compositor's socket and grant env WAYLAND_DISPLAY"),
+    [CONTROL_SERVICE_GPU] = NO_SERVICE("grant write /dev/dri"),
+    [CONTROL_SERVICE_AUDIO] = NO_SERVICE("grant socket for the sound server's socket"),
+    [CONTROL_SERVICE_CLIPBOARD] = NO_SERVICE("deny service clipboard; it comes with the display"),
+    [CONTROL_SERVICE_PTY] = NO_SERVICE("deny service pty; the sandbox's own /dev/pts is always there"),
+    [CONTROL_SERVICE_GIT_CREDENTIALS] = NO_SERVICE("grant read on the credential helper's files"),
+    [CONTROL_SERVICE_GH] = NO_SERVICE("grant read ~/.config/gh, or grant env GH_TOKEN"),
+};
+
+/* Why the table's answer does not hold for a policy that opens both: nothing is left that keeps the two apart. */
+static const struct control_entry abstract_open =
+    CANNOT("the policy opens the network and Unix sockets: the host's abstract names are then in reach",
+           "open only one of the two: no network grant, or neither scratch nor a socket grant");
+static const struct control_entry listen_refused =
+    HELD("the network is the host's, and seccomp refuses bind and listen");
+static const struct control_entry listen_open =
+    CANNOT("the network is the host's, and bind and listen cannot be refused because Unix sockets need them",
+           "grant listen any");
+
+struct control_entry control_bwrap_entry(const struct bound_policy *bound, enum control control)
+{
+    bool network = bound_network_open(bound, NULL), sockets = policy_opens_unix_sockets(bound);
+    if (control == CONTROL_IPC_ABSTRACT && network && sockets)
+        return abstract_open;
+    if (control == CONTROL_LISTEN && network && listen_left(bound) == LEFT_NOTHING)
+        return sockets ? listen_open : listen_refused;
+    return control_bwrap[control];
+}
+
+#define LAUNCHER_ONLY(text) CANNOT(text, "start the command with sbx-launch")
+
+static const struct control_entry text_missing = LAUNCHER_ONLY(
+    "a denied path in a writable area may be missing; only the launcher can put a placeholder there");
+static const struct control_entry text_pattern =
+    LAUNCHER_ONLY("a pattern's matches are found at launch, and this artifact looks at no file system");
+static const struct control_entry text_sockets = LAUNCHER_ONLY(
+    "the policy opens Unix sockets, and only the launcher finds and covers the host's sockets in reach");
+static const struct control_entry text_files =
+    LAUNCHER_ONLY("bubblewrap has no option for a limit of open files");
+
+struct control_entry control_entry_in_text(const struct bound_policy *bound, enum control control,
+                                           bool can_limit)
+{
+    if (control == CONTROL_FS_DENY_MISSING)
+        return text_missing;
+    if (control == CONTROL_FS_DENY_PATTERN)
+        return text_pattern;
+    if (control == CONTROL_SOCKET_PATH && policy_opens_unix_sockets(bound))
+        return text_sockets;
+    if (control == CONTROL_LIMIT_FILES && !can_limit)
+        return text_files;
+    return control_bwrap_entry(bound, control);
+}

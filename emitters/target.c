@@ -1,0 +1,34 @@
+#include "emitters/target.h"
+
+#include "emitters/bin.h"
+
+#include <string.h>
+
+const struct target targets[] = {
+    {"bin", ".bin", -1, CONTROL_TARGET_BWRAP, emit_bin},
+    {NULL, NULL, -1, -1, NULL},
+};
+
+const struct target *target_named(const char *name)
+{
+    for (const struct target *target = targets; target->name != NULL; target++)
+        if (strcmp(target->name, name) == 0)
+            return target;
+    return NULL;
+}
+
+const struct target *target_for_suffix(const char *file_name)
+{
+    size_t length = strlen(file_name);
+    for (const struct target *target = targets; target->name != NULL; target++) {
+        size_t suffix = strlen(target->suffix);
+        if (length > suffix && strcmp(file_name + length - suffix, target->suffix) == 0)
+            return target;
+    }
+    return NULL;
+}
+
+int target_exit(enum code code)
+{
+    return code >= 300 && code < 350 ? 3 : 2;
+}
