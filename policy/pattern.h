@@ -9,12 +9,18 @@
 struct pattern;
 
 /* Compiles canonical pattern text such as "/w/a?/b" (`\` escapes a byte). Never NULL; the text was
- * checked by the compiler (pattern_check). `fold`: compare as macOS and Windows denies do (case, NFC/NFD). */
+ * checked by the compiler (pattern_check). `fold`: compare as macOS and Windows denies do (case, NFC/NFD) besides
+ * comparing bytes: what the pattern matches byte by byte it matches with `fold` too. */
 struct pattern *pattern_compile(struct arena *arena, const char *text, bool fold);
 
-/* Whether the pattern covers `path`: matches it or a directory above it. O(path length x pattern components), whatever
+/* Whether the pattern covers `path`: matches it or a directory above it. O(path length x pattern length), whatever
  * the pattern. No allocation. */
 bool pattern_covers(const struct pattern *pattern, const char *path, size_t length);
+
+/* The same for a path that is known to pass through the pattern's fixed prefix: `rest` is what follows the prefix, ""
+ * or "/a/b". `folded` is the rest of the folded path (fold.h), used only if the pattern was compiled with `fold`. */
+bool pattern_covers_rest(const struct pattern *pattern, const char *rest, size_t length, const char *folded,
+                         size_t folded_length);
 
 /* Whether the pattern matches exactly `path`, not only something above it. */
 bool pattern_matches(const struct pattern *pattern, const char *path, size_t length);
@@ -25,6 +31,12 @@ bool pattern_may_match_below(const struct pattern *pattern, const char *path, si
 /* Length of the fixed part of canonical pattern text before the first component with a sign, and without the final '/':
  * of "/w/a/x?" that of "/w/a". */
 size_t pattern_fixed_prefix(const char *text);
+
+/* The plain path of the first `length` bytes of canonical pattern text, which hold no sign: escapes taken away. */
+char *pattern_plain(struct arena *arena, const char *text, size_t length);
+
+/* `length` bytes of a plain path as canonical pattern text: escapes added. */
+char *pattern_escape(struct arena *arena, const char *path, size_t length);
 
 /* Checks canonical pattern text: NULL if it is a pattern of the language, else what is wrong (a static string); `*at`
  * then is the offset of the offending byte. */

@@ -1,0 +1,407 @@
+#include "policy/pattern.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+#include "policy/fold.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum token_kind { TOKEN_BYTES, TOKEN_ONE, TOKEN_SET, TOKEN_RUN };
+
+struct token {
+    enum token_kind kind;
+    bool negated;      /* TOKEN_SET */
+    uint64_t set[2];   /* TOKEN_SET: bits of ASCII characters */
+    const char *bytes; /* TOKEN_BYTES */
+    size_t byte_length;
+};
+
+/* What matches one component, or for `many` (**) any number of them. */
+struct component {
+    bool many;
+    struct token *items;
+    uint32_t count, capacity;
+};
+
+struct sequence {
+    struct component *items;
+    uint32_t count, capacity;
+    uint32_t fixed; /* components before the first one with a sign */
+};
+
+struct pattern {
+    struct sequence exact;
+    struct sequence folded; /* empty unless compiled with `fold` */
+};
+
+/* The components of a path, one after the other: of "/a/b" these are "", "a" and "b"; of "$X" it is "$X". */
+struct cursor {
+    const char *at, *end;
+    bool more;
+};
+
+struct name {
+    const char *bytes;
+    size_t length;
+};
+
+static struct cursor cursor_of(const char *path, size_t length)
+{
+    if (length > 0 && path[length - 1] == '/')
+        length--;
+    return (struct cursor){path, path + length, true};
+}
+
+static struct cursor cursor_of_rest(const char *rest, size_t length)
+{
+    return length == 0 ? (struct cursor){rest, rest, false} : (struct cursor){rest + 1, rest + length, true};
+}
+
+static bool cursor_next(struct cursor *cursor, struct name *name)
+{
+    if (!cursor->more)
+        return false;
+    const char *slash = memchr(cursor->at, '/', (size_t)(cursor->end - cursor->at));
+    const char *stop = slash != NULL ? slash : cursor->end;
+    *name = (struct name){cursor->at, (size_t)(stop - cursor->at)};
+    cursor->more = slash != NULL;
+    cursor->at = cursor->more ? slash + 1 : stop;
+    return true;
+}
+
+/* ---- compiling ---- */
+
+static bool is_sign(char byte)
+{
+    return byte == '*' || byte == '?' || byte == '[';
+}
+
+/* Where the component that starts at `at` ends. A '/' never stands in brackets, so any '/' ends it. */
+static size_t component_end(const char *text, size_t at)
+{
+    while (text[at] != '\0' && text[at] != '/')
+        at += text[at] == '\\' && text[at + 1] != '\0' ? 2 : 1;
+    return at;
+}
+
+static bool component_has_sign(const char *text, size_t at, size_t end)
+{
+    for (; at < end; at += text[at] == '\\' ? 2 : 1)
+        if (is_sign(text[at]))
+            return true;
+    return false;
+}
+
+static bool component_is_many(const char *text, size_t at, size_t end)
+{
+    return end - at == 2 && text[at] == '*' && text[at + 1] == '*';
+}
+
+static unsigned char set_byte(const char *text, size_t *at)
+{
+    if (text[*at] == '\\')
+        ++*at;
+    return (unsigned char)text[(*at)++];
+}
+
+/* Reads the brackets that start at `at` into `token`; returns the offset behind them. */
+static size_t compile_set(struct token *token, const char *text, size_t at, size_t end)
+{
+    token->kind = TOKEN_SET;
+    token->negated = text[++at] == '!';
+    if (token->negated)
+        at++;
+    while (at < end && text[at] != ']') {
+        unsigned low = set_byte(text, &at), high = low;
+        if (at + 1 < end && text[at] == '-' && text[at + 1] != ']') {
+            at++;
+            high = set_byte(text, &at);
+        }
+        for (unsigned byte = low; byte <= high && byte < 128; byte++)
+            token->set[byte / 64] |= (uint64_t)1 << (byte % 64);
+    }
+    return at + 1;
+}
+
+/* Reads bytes that mean themselves, from `at` to the next sign. */
+static size_t compile_bytes(struct arena *arena, struct token *token, const char *text, size_t at, size_t end,
+                            bool fold)
+{
+    char *bytes = arena_alloc(arena, end - at + 1);
+    size_t length = 0;
+    for (; at < end && !is_sign(text[at]); at++) {
+        if (text[at] == '\\' && at + 1 < end)
+            at++;
+        bytes[length++] = text[at];
+    }
+    *token = (struct token){.kind = TOKEN_BYTES, .bytes = bytes, .byte_length = length};
+    if (fold) {
+        char folded[FOLD_CAPACITY];
+        ptrdiff_t size = fold_text(bytes, length, folded, sizeof folded);
+        if (size != FOLD_TOO_LONG) {
+            token->bytes = arena_copy(arena, folded, (size_t)size);
+            token->byte_length = (size_t)size;
+        }
+    }
+    return at;
+}
+
+static struct component compile_component(struct arena *arena, const char *text, size_t at, size_t end,
+                                          bool fold)
+{
+    struct component component = {.many = component_is_many(text, at, end)};
+    while (!component.many && at < end) {
+        struct token token = {.kind = TOKEN_RUN};
+        if (text[at] == '*') {
+            at++;
+        } else if (text[at] == '?') {
+            token.kind = TOKEN_ONE;
+            at++;
+        } else if (text[at] == '[') {
+            at = compile_set(&token, text, at, end);
+        } else {
+            at = compile_bytes(arena, &token, text, at, end, fold);
+        }
+        VECTOR_PUSH(arena, &component, token);
+    }
+    return component;
+}
+
+static struct sequence compile_sequence(struct arena *arena, const char *text, bool fold)
+{
+    struct sequence sequence = {0};
+    bool fixed = true;
+    for (size_t at = 0;; at++) {
+        size_t end = component_end(text, at);
+        struct component component = compile_component(arena, text, at, end, fold);
+        bool repeated = component.many && sequence.count > 0 && sequence.items[sequence.count - 1].many;
+        fixed = fixed && !component_has_sign(text, at, end);
+        if (!repeated)
+            VECTOR_PUSH(arena, &sequence, component);
+        if (fixed)
+            sequence.fixed = sequence.count;
+        at = end;
+        if (text[at] == '\0')
+            return sequence;
+    }
+}
+
+struct pattern *pattern_compile(struct arena *arena, const char *text, bool fold)
+{
+    struct pattern *pattern = arena_alloc(arena, sizeof *pattern);
+    pattern->exact = compile_sequence(arena, text, false);
+    if (fold)
+        pattern->folded = compile_sequence(arena, text, true);
+    return pattern;
+}
+
+/* ---- matching ---- */
+
+static bool set_has(const struct token *token, unsigned byte)
+{
+    return byte < 128 && (token->set[byte / 64] >> (byte % 64) & 1) != 0;
+}
+
+/* A folded name has lost its case: what either case of the character would match is matched. */
+static bool set_matches(const struct token *token, unsigned char byte, bool folded)
+{
+    if (set_has(token, byte) != token->negated)
+        return true;
+    bool letter = byte >= 'a' && byte <= 'z';
+    return folded && letter && set_has(token, byte - ('a' - 'A')) != token->negated;
+}
+
+static size_t character_length(const char *bytes, size_t length)
+{
+    size_t size = utf8_character(bytes, length);
+    return size == 0 ? 1 : size;
+}
+
+/* How many bytes at the start of `name` (not empty for ONE and SET) the token takes; SIZE_MAX if it does not match. */
+static size_t token_takes(const struct token *token, struct name name, bool folded)
+{
+    if (token->kind == TOKEN_BYTES) {
+        bool same =
+            token->byte_length <= name.length && memcmp(token->bytes, name.bytes, token->byte_length) == 0;
+        return same ? token->byte_length : SIZE_MAX;
+    }
+    if (name.length == 0)
+        return SIZE_MAX;
+    if (token->kind == TOKEN_SET && !set_matches(token, (unsigned char)name.bytes[0], folded))
+        return SIZE_MAX;
+    return character_length(name.bytes, name.length);
+}
+
+static struct name name_from(struct name name, size_t at)
+{
+    return (struct name){name.bytes + at, name.length - at};
+}
+
+/* Going back to the last * alone is enough: what an earlier one took is the shortest that fits, and a longer one would
+ * leave less for the rest. So the cost is at most the product of the lengths. */
+static bool component_matches(const struct component *component, struct name name, bool folded)
+{
+    uint32_t at = 0, retry = UINT32_MAX;
+    struct name retry_name = name;
+
+    while (at < component->count || name.length > 0) {
+        size_t takes = SIZE_MAX;
+        if (at < component->count && component->items[at].kind == TOKEN_RUN) {
+            retry = ++at;
+            retry_name = name;
+            if (at == component->count)
+                return true;
+            continue;
+        }
+        if (at < component->count)
+            takes = token_takes(&component->items[at], name, folded);
+        if (takes != SIZE_MAX) {
+            name = name_from(name, takes);
+            at++;
+            continue;
+        }
+        if (retry == UINT32_MAX || retry_name.length == 0)
+            return false;
+        retry_name = name_from(retry_name, character_length(retry_name.bytes, retry_name.length));
+        name = retry_name;
+        at = retry;
+    }
+    return true;
+}
+
+/* Matches the components from number `at` on; `whole`: up to the path's end, else up to the pattern's end. As inside a
+ * component, going back to the last ** alone is enough. */
+static bool sequence_matches(const struct sequence *sequence, uint32_t at, struct cursor cursor, bool whole,
+                             bool folded)
+{
+    uint32_t retry = UINT32_MAX;
+    struct cursor retry_cursor = cursor;
+    struct name name;
+
+    for (;;) {
+        if (at == sequence->count && (!whole || !cursor.more))
+            return true;
+        if (at < sequence->count && sequence->items[at].many) {
+            if (at + 1 == sequence->count)
+                return cursor.more; /* at the end ** stands for one or more */
+            retry = ++at;
+            retry_cursor = cursor;
+            continue;
+        }
+        if (at < sequence->count) {
+            if (!cursor_next(&cursor, &name))
+                return false;
+            if (component_matches(&sequence->items[at], name, folded)) {
+                at++;
+                continue;
+            }
+        }
+        if (retry == UINT32_MAX || !cursor_next(&retry_cursor, &name))
+            return false;
+        cursor = retry_cursor;
+        at = retry;
+    }
+}
+
+static bool sequence_may_match_below(const struct sequence *sequence, struct cursor cursor, bool folded)
+{
+    struct name name;
+    for (uint32_t at = 0; at < sequence->count; at++) {
+        if (sequence->items[at].many || !cursor_next(&cursor, &name))
+            return true;
+        if (!component_matches(&sequence->items[at], name, folded))
+            return false;
+    }
+    return false;
+}
+
+/* Folds `path` into `buffer`. False if that does not fit: then the pattern counts as matching, since it only denies. */
+static bool fold_path(struct name *folded, char *buffer, const char *path, size_t length)
+{
+    ptrdiff_t size = fold_text(path, length, buffer, FOLD_CAPACITY);
+    if (size == FOLD_TOO_LONG)
+        return false;
+    *folded = (struct name){buffer, (size_t)size};
+    return true;
+}
+
+static bool matches_folded(const struct pattern *pattern, const char *path, size_t length, bool whole)
+{
+    char buffer[FOLD_CAPACITY];
+    struct name folded;
+    if (!fold_path(&folded, buffer, path, length))
+        return true;
+    return sequence_matches(&pattern->folded, 0, cursor_of(folded.bytes, folded.length), whole, true);
+}
+
+bool pattern_covers(const struct pattern *pattern, const char *path, size_t length)
+{
+    return sequence_matches(&pattern->exact, 0, cursor_of(path, length), false, false) ||
+           (pattern->folded.count > 0 && matches_folded(pattern, path, length, false));
+}
+
+bool pattern_covers_rest(const struct pattern *pattern, const char *rest, size_t length, const char *folded,
+                         size_t folded_length)
+{
+    const struct sequence *exact = &pattern->exact, *fold = &pattern->folded;
+    return sequence_matches(exact, exact->fixed, cursor_of_rest(rest, length), false, false) ||
+           (fold->count > 0 &&
+            sequence_matches(fold, fold->fixed, cursor_of_rest(folded, folded_length), false, true));
+}
+
+bool pattern_matches(const struct pattern *pattern, const char *path, size_t length)
+{
+    return sequence_matches(&pattern->exact, 0, cursor_of(path, length), true, false) ||
+           (pattern->folded.count > 0 && matches_folded(pattern, path, length, true));
+}
+
+bool pattern_may_match_below(const struct pattern *pattern, const char *path, size_t length)
+{
+    char buffer[FOLD_CAPACITY];
+    struct name folded;
+    if (sequence_may_match_below(&pattern->exact, cursor_of(path, length), false))
+        return true;
+    if (pattern->folded.count == 0)
+        return false;
+    return !fold_path(&folded, buffer, path, length) ||
+           sequence_may_match_below(&pattern->folded, cursor_of(folded.bytes, folded.length), true);
+}
+
+/* ---- text ---- */
+
+size_t pattern_fixed_prefix(const char *text)
+{
+    size_t prefix = 0;
+    for (size_t at = 0;; at++) {
+        size_t end = component_end(text, at);
+        if (component_has_sign(text, at, end))
+            return prefix;
+        prefix = at = end;
+        if (text[at] == '\0')
+            return prefix;
+    }
+}
+
+char *pattern_plain(struct arena *arena, const char *text, size_t length)
+{
+    char *plain = arena_alloc(arena, length + 1);
+    for (size_t at = 0, to = 0; at < length; at++) {
+        if (text[at] == '\\' && at + 1 < length)
+            at++;
+        plain[to++] = text[at];
+    }
+    return plain;
+}
+
+char *pattern_escape(struct arena *arena, const char *path, size_t length)
+{
+    char *text = arena_alloc(arena, 2 * length + 1);
+    size_t to = 0;
+    for (size_t at = 0; at < length; at++) {
+        if (is_sign(path[at]) || path[at] == ']' || path[at] == '\\')
+            text[to++] = '\\';
+        text[to++] = path[at];
+    }
+    return text;
+}
