@@ -10,8 +10,9 @@
 enum { SECCOMP_INSTRUCTIONS = 4096 /* BPF_MAXINSNS, include/uapi/linux/bpf_common.h */ };
 
 struct seccomp_request {
-    const char *architecture;    /* "x86_64" or "aarch64" */
-    bool unix_sockets;           /* AF_UNIX open: scratch or a socket grant */
+    const char *architecture; /* "x86_64" or "aarch64" */
+    bool unix_sockets;        /* AF_UNIX open: scratch or a socket grant */
+    bool refuse_listen; /* the network is the host's and nothing may be reached from it: no bind, no listen */
     const char *const *reopened; /* `grant syscall` names, NULL-terminated; each must be seccomp_may_reopen */
     const char *const *denied;   /* `deny syscall` names */
 };
@@ -28,6 +29,13 @@ uint32_t seccomp_program(struct arena *arena, const struct seccomp_request *requ
 bool syscall_known(const char *name);
 /* Whether the baseline denies `name` and marks it so that `grant syscall` may reopen it. */
 bool syscall_may_reopen(const char *name);
+/* Whether the baseline denies `name`, whatever its arguments are or with some of them. */
 bool syscall_denied_by_baseline(const char *name);
+/* Whether the baseline denies `name` with some arguments and lets it pass with others. */
+bool syscall_checked_by_argument(const char *name);
 /* NULL-terminated list of all names, sorted, for suggestions. */
 const char *const *syscall_list(void);
+
+/* The `seccomp` target. */
+struct emit_request;
+bool emit_seccomp(const struct emit_request *request, struct buffer *out);

@@ -1,11 +1,13 @@
 #include "emitters/target.h"
 
 #include "emitters/bin.h"
+#include "emitters/seccomp.h"
 
 #include <string.h>
 
 const struct target targets[] = {
     {"bin", ".bin", -1, CONTROL_TARGET_BWRAP, emit_bin},
+    {"seccomp", ".bpf", SYSTEM_LINUX, -1, emit_seccomp},
     {NULL, NULL, -1, -1, NULL},
 };
 
