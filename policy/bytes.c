@@ -1,0 +1,17 @@
+#include "policy/bytes.h"
+
+void bytes_put(struct buffer *out, uint64_t value, size_t size)
+{
+    uint8_t bytes[8];
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+    buffer_bytes(out, bytes, size);
+}
+
+uint64_t bytes_get(const uint8_t *at, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | at[i];
+    return value;
+}

@@ -1,0 +1,36 @@
+#include "policy/file.h"
+
+#include "policy/bytes.h"
+#include "policy/canonical.h"
+#include "policy/file_format.h"
+
+#include <sodium/crypto_hash_sha256.h>
+
+static void put_body(struct buffer *out, const struct policy *policy, const struct canonical *canonical)
+{
+    canonical_tables(out, canonical);
+    bytes_put(out, canonical_string(canonical, policy->name), 4);
+    buffer_bytes(out, policy->requested_hash, sizeof policy->requested_hash);
+    bytes_put(out, policy->layer_count, 4);
+    for (uint32_t i = 0; i < policy->layer_count; i++) {
+        bytes_put(out, policy->layers[i].kind, 1);
+        bytes_put(out, canonical_string(canonical, policy->layers[i].name), 4);
+    }
+    canonical_sources(out, canonical);
+    canonical_rules(out, canonical);
+}
+
+void policy_write(struct buffer *out, const struct policy *policy)
+{
+    struct buffer body = buffer_in(out->arena);
+    put_body(&body, policy, canonical_gather(out->arena, policy, ALL_LAYERS));
+
+    size_t start = out->length;
+    buffer_bytes(out, FILE_MAGIC, FILE_MAGIC_SIZE);
+    bytes_put(out, FILE_VERSION, 4);
+    bytes_put(out, FILE_HEAD_SIZE + body.length + FILE_HASH_SIZE, 8);
+    buffer_bytes(out, body.bytes, body.length);
+    unsigned char hash[FILE_HASH_SIZE];
+    crypto_hash_sha256(hash, (const unsigned char *)out->bytes + start, out->length - start);
+    buffer_bytes(out, hash, sizeof hash);
+}
