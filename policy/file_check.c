@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "policy/pattern.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TITLE_LONGEST = 64, HOST_LONGEST = 253 + 2, PATH_LONGEST = 4096 };
@@ -78,6 +79,21 @@ static bool is_rest(const char *string)
     return *at == '\0';
 }
 
+/* Whether `string` is the rest of a pattern that begins with `start`. */
+static bool is_pattern(const char *string, const char *start)
+{
+    enum { START_LONGEST = 8 };
+    char text[START_LONGEST + PATH_LONGEST + 1];
+    size_t at;
+    if (*string == '\0' || !is_rest(string))
+        return false;
+    for (const char *escape = string; (escape = strchr(escape, '\\')) != NULL; escape += 2)
+        if (escape[1] <= ' ' || escape[1] > '~' || is_letter(escape[1]) || is_digit(escape[1]))
+            return false;
+    snprintf(text, sizeof text, "%s%s", start, string);
+    return pattern_check(text, &at) == NULL;
+}
+
 bool string_has_form(const char *string, enum string_form form)
 {
     switch (form) {
@@ -104,7 +120,9 @@ bool string_has_form(const char *string, enum string_form form)
     case FORM_REST:
         return is_rest(string);
     case FORM_PATTERN:
-        return is_rest(string) && *string != '\0';
+        return is_pattern(string, "$WORK");
+    case FORM_FIXED_PATTERN:
+        return is_pattern(string, "");
     }
     return false;
 }

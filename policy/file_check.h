@@ -18,8 +18,9 @@ enum string_form {
     FORM_COMMAND = 1 << 7,
     FORM_HOST = 1 << 8,
     FORM_DRIVE = 1 << 9,
-    FORM_REST = 1 << 10,   /* of a plain path */
-    FORM_PATTERN = 1 << 11 /* of a path pattern */
+    FORM_REST = 1 << 10,         /* of a plain path */
+    FORM_PATTERN = 1 << 11,      /* of a path pattern below a root */
+    FORM_FIXED_PATTERN = 1 << 12 /* of one after / or a drive, where the first component has no signs */
 };
 
 /* Whether `string` has that form. O(length). */

@@ -119,7 +119,9 @@ static void read_path(struct reader *reader, struct policy_path *path, unsigned 
         path->name = take_string(reader, FORM_NAME);
     else if (take(reader, 4) != INDEX_NONE)
         fail(reader, "a name beside a root that has none");
-    path->rest = take_string(reader, path->pattern ? FORM_PATTERN : FORM_REST);
+    bool fixed = path->root == ROOT_SLASH || path->root == ROOT_DRIVE;
+    enum string_form pattern = fixed ? FORM_FIXED_PATTERN : FORM_PATTERN;
+    path->rest = take_string(reader, path->pattern ? pattern : FORM_REST);
 }
 
 static void read_lists(struct reader *reader)

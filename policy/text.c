@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -96,13 +97,12 @@ static void put_literal(struct buffer *out, const char *text, const char *signs)
 static void put_pattern(struct buffer *out, const char *text)
 {
     for (size_t left = strlen(text); left > 0;) {
-        size_t size = 1;
-        if (*text == '\\' && left > 1) {
-            buffer_bytes(out, text, 2);
-            size = 2;
-        } else {
+        bool escaped = *text == '\\' && (unsigned char)text[1] < 0x80 && ispunct((unsigned char)text[1]);
+        size_t size = 2;
+        if (escaped)
+            buffer_bytes(out, text, size);
+        else
             size = put_character(out, text, left, "\\\"$");
-        }
         text += size;
         left -= size;
     }
