@@ -28,7 +28,7 @@ LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUIL
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
-.PHONY: all check unit unit-programs demo deps install clean
+.PHONY: all check unit unit-programs demo deps install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
 
 $(BUILD)/libbase.a: $(BASE)
@@ -85,6 +85,10 @@ unit-programs: $(UNIT)
 
 demo: all
 	examples/demo.sh $(BUILD)
+
+# The README's two commands in a root made by debootstrap, as root and as an ordinary user (long; needs root and a mirror).
+check-fresh:
+	tests/fresh/run.sh
 
 # Names of packages: Debian and Ubuntu, Fedora. What is there already is not asked for again.
 DEBIAN := gcc libc6-dev make flex bison pkg-config libxml2-dev libseccomp-dev libsodium-dev libjansson-dev libevent-dev \
