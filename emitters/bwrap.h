@@ -15,7 +15,10 @@ struct bwrap_request {
     const char *chdir; /* or NULL */
 };
 
-/* Appends the words; returns how many mask descriptors they use. */
+/* Appends the words; returns how many mask descriptors they use. Made for bubblewrap 0.5.0 and newer. */
 uint32_t bwrap_arguments(struct buffer *words, const struct bwrap_request *request);
+
+/* How many words `words` holds. */
+uint32_t bwrap_word_count(const struct buffer *words);
 
 enum { BWRAP_WORDS = 9000 /* bubblewrap refuses more (MAX_ARGS in bubblewrap.c) */ };

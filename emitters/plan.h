@@ -1,8 +1,8 @@
 /* plan.h - the ordered mount operations that make a policy's view of the file system on Linux.
  *
- * A plan knows no bubblewrap: bubblewrap's arguments are made from it (bwrap.h), and another engine can carry it out.
- * The new root starts as an empty directory that is read-only at the end. Operations are carried out in order; sources
- * are paths of the host, seen before any operation.
+ * A plan knows no bubblewrap: bubblewrap's arguments are made from it (bwrap.h), and another engine can carry it
+ * out. The new root starts as an empty directory that is read-only at the end. Operations are carried out in
+ * order; sources are paths of the host, seen before any operation.
  */
 #pragma once
 
@@ -16,7 +16,8 @@ enum entry_kind {
     ENTRY_MISSING
 };
 
-/* A place of the policy and what is there on the host. For text artifacts everything is ENTRY_UNKNOWN. */
+/* A place of the policy and what is there on the host. For text artifacts everything is ENTRY_UNKNOWN. A missing place
+ * is left out: whatever has to hold there needs a placeholder first, and is then a file or a directory. */
 struct plan_place {
     const char *path; /* absolute, canonical: no component is a symbolic link */
     enum level level;
@@ -31,7 +32,7 @@ struct plan_link {
 };
 
 struct plan_input {
-    const struct plan_place *places; /* sorted as bound_regions sorts; ancestors first */
+    const struct plan_place *places; /* in any order; a place may repeat the level of what surrounds it */
     uint32_t place_count;
     const struct plan_link *links;
     uint32_t link_count;
@@ -49,9 +50,10 @@ enum plan_kind {
     PLAN_SCRATCH,        /* a private writable tmpfs, mode 1777 */
     PLAN_DIRECTORY,      /* mkdir in the new root */
     PLAN_LINK,           /* a symbolic link in the new root */
-    PLAN_DEV,            /* a minimal /dev with own pts and shm; the rest of it is read-only at the end */
+    PLAN_DEV,            /* a minimal /dev with own pts; PLAN_SCRATCH on its shm and PLAN_SEAL follow */
     PLAN_PROC,           /* a new procfs of the new process namespace */
     PLAN_SEAL,           /* makes the mount at path read-only, not what is mounted below it */
+    PLAN_BIND_DEVICE,    /* like PLAN_BIND_WRITE, and device nodes at or below path can be opened */
 };
 
 struct plan_operation {
@@ -59,18 +61,28 @@ struct plan_operation {
     const char *path;
     const char *source; /* of binds; NULL: the same as path. Of PLAN_LINK: the link's text */
     bool optional;      /* a missing source leaves the operation out (text artifacts only) */
-    uint32_t mode;
+    uint32_t mode;      /* of masks, PLAN_SCRATCH and PLAN_DIRECTORY */
 };
 
 struct plan {
     struct plan_operation *items;
     uint32_t count, capacity;
+    /* Places that are not shown because the sandbox has its own: the host's /dev or /proc would undo it. */
+    struct {
+        struct plan_skipped {
+            const char *path, *reason;
+        } * items;
+        uint32_t count, capacity;
+    } skipped;
 };
 
-/* Builds the plan: closed base, /proc and /dev, scratch, then places shallow to deep, each mask sealed after what is shown
- * below it, pins for every directory between a writable area and a place below it that is lower (language.md 7), and at
- * last the root sealed. Never mounts what a parent's mount already gives. */
+/* Builds the plan: closed base, /dev and /proc, scratch, then places from shallow to deep, each mask sealed after what is
+ * shown below it, pins for every directory between a writable area's top and a place below it that is lower (so that no
+ * rename moves it, language.md 7), and at last the root sealed. Never mounts what a parent's mount already gives. */
 struct plan plan_make(struct arena *arena, const struct plan_input *input);
 
 /* One line per operation for --dry-run, paths escaped. */
 void plan_print(struct buffer *buffer, const struct plan *plan);
+
+/* Orders paths by bytes with '/' lowest, so that what lies below a path comes right after it. */
+int plan_path_compare(const char *a, const char *b);
