@@ -9,10 +9,13 @@
 
 #include <stdint.h>
 
+/* The limits of language.md section 1, in bytes; syntax_parse reports a text that is beyond them. */
+enum { SOURCE_LARGEST = 64 * 1024 * 1024, LINE_LONGEST = 64 * 1024 };
+
 struct source {
     const char *name;      /* as diagnostics show it: the path given, a relative path, "std/dev", "<stdin>" */
     const char *text;      /* without a leading byte order mark; NUL after the last byte */
-    uint32_t length;       /* at most 64 MiB */
+    uint32_t length;       /* at most SOURCE_LARGEST, or syntax_parse reports it and reads nothing */
     uint32_t *line_starts; /* made by the first source_position; line_count entries */
     uint32_t line_count;
 };

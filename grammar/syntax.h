@@ -15,11 +15,12 @@
 
 /* A word with its escapes taken out. `bytes` may hold any byte but NUL (an escaped \x00 is an error of the lexer). */
 struct word {
-    struct span span;  /* as written, quotes included */
-    const char *bytes; /* interned in the job's pool */
+    struct span span; /* as written, quotes included */
     uint32_t length;
-    const bool
-        *literal; /* per byte: written with a backslash, so it is no sign; NULL when no byte was escaped */
+    const char *bytes; /* interned in the job's pool */
+    /* Per byte: one of ~ $ * ? [ ] ! - ^ : \ that was written with a backslash, so that it is no sign. NULL when there
+     * is none. */
+    const bool *literal;
     bool quoted;
 };
 
@@ -80,6 +81,11 @@ struct target_syntax {
     struct word word; /* of host and address */
 };
 
+struct target_list {
+    struct target_syntax *items;
+    uint32_t count, capacity;
+};
+
 struct statement {
     struct statement *next;
     enum statement_kind kind;
@@ -93,10 +99,7 @@ struct statement {
     struct span keyword; /* the statement's leading words, for diagnostics about the kind of statement */
     struct word subject, second, value;
     struct word_list words, except, ports; /* ports: as written, "80", "3000-3010", "any" */
-    struct {
-        struct target_syntax *items;
-        uint32_t count, capacity;
-    } targets;
+    struct target_list targets;
     struct statement *children;
 };
 
