@@ -274,26 +274,20 @@ class Generator:
     # Questions ------------------------------------------------------------------------------------------------------
 
     def questions(self, world, count):
-        places = []
-        for file in world.files:
-            for path in paths_of(file.statements):
-                places.append((path.root, path.components))
         layers = [Layer(world, file, file.kind == "managed") for file in world.files if file.kind != "preset"]
-        for layer in layers:
-            for base, components in layer.every_path():
-                places.append((base[0] if base[1:] == ":" else base, components))
-        places = [place for place in places if self.askable(world, place[0])] or [self.native_root()]
-        return [self.question(self.random.choice(places)) for _ in range(count)]
+        written = [(path.root, path.components) for file in world.files for path in paths_of(file.statements)]
+        bound = [path for layer in layers for path in layer.every_path()]
+        granted = [grant[:2] for grant in layers[0].grants] + layers[0].socket_grants
+        pools = [self.askable(world, pool) for pool in (written, bound, granted, granted)]
+        pools = [pool for pool in pools if pool] or [[("C" if self.windows else "/", [])]]
+        return [self.question(self.random.choice(self.random.choice(pools))) for _ in range(count)]
 
-    def native_root(self):
-        return ("C" if self.windows else "/", [])
-
-    def askable(self, world, root):
-        if root == "/":
-            return not self.windows
-        if len(root) == 1:
-            return self.windows
-        return root in ROOTS and not (root == "GITDIR" and root in world.roots)
+    def askable(self, world, places):
+        """Those of `places` that a question can name, drives as letters."""
+        places = [(root[0] if root[1:] == ":" else root, components) for root, components in places]
+        return [(root, components) for root, components in places
+                if (root == "/" and not self.windows) or (len(root) == 1 and root != "/" and self.windows)
+                or (root in ROOTS and not (root == "GITDIR" and root in world.roots))]
 
     def question(self, place):
         root, components = place
