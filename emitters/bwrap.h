@@ -8,7 +8,7 @@ struct bwrap_request {
     const struct variable *environment; /* set inside, in this order; nothing else is */
     uint32_t environment_count;
     bool share_network;
-    bool pid_one; /* the program given to bubblewrap is itself process 1 */
+    bool pid_one; /* the program given to bubblewrap is itself process 1, and ends when the caller does */
     bool new_session;
     int seccomp_fd;    /* or -1: the caller passes --seccomp itself */
     int first_mask_fd; /* file masks use this descriptor and the following ones, each opened on /dev/null */
