@@ -1,0 +1,44 @@
+/* evidence.h - what the inner stage measures about its own sandbox before the command starts, and says to the launcher. */
+#pragma once
+
+#include "runtime/inner_config.h"
+
+enum { EVIDENCE_TEXT = 256 };
+
+struct evidence {
+    int64_t process_id, session_id; /* as seen inside */
+    uint32_t seccomp_mode, no_new_privileges;
+    uint64_t capabilities; /* inheritable, permitted, effective, bounding and ambient sets together */
+    uint32_t mounts;       /* entries of the mount table */
+    uint32_t mounts_found, mounts_expected;
+    uint32_t mounts_writable; /* entries that are not read-only */
+    uint32_t landlock_abi;    /* 0: none */
+    bool scoped;              /* by Landlock: signals and abstract sockets stay inside */
+    uint32_t dumpable;
+    uint32_t variables; /* of the environment */
+    uint64_t files_soft, files_hard;
+    uint64_t network_namespace, user_namespace, process_namespace; /* inode numbers */
+    char interfaces[EVIDENCE_TEXT];                                /* names, parted by blanks */
+    char user_map[EVIDENCE_TEXT]; /* first line of uid_map, blanks squeezed */
+    char directory[EVIDENCE_TEXT];
+    char problem[2 * EVIDENCE_TEXT]; /* the first thing that is not as the configuration wants it, or "" */
+};
+
+/* Measures; needs /proc of the sandbox. `arena` is used for the mount table. */
+void evidence_measure(struct arena *arena, const struct inner_config *config, struct evidence *evidence);
+
+/* What inner stage and launcher say to each other on the status socket, one message a packet. */
+enum status_kind {
+    STATUS_EVIDENCE,    /* inner: measured, waits for the go byte */
+    STATUS_STARTED,     /* inner: the command was executed */
+    STATUS_NOT_STARTED, /* inner: it could not be; number is errno */
+    STATUS_ENDED,       /* inner: number is the wait status of the command */
+    STATUS_SIGNAL,      /* launcher: number is a signal for the command */
+    STATUS_SIGNAL_GROUP /* launcher: one that came from the terminal, for the command's process group */
+};
+
+struct status_message {
+    enum status_kind kind;
+    int number;
+    struct evidence evidence; /* of STATUS_EVIDENCE */
+};

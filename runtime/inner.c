@@ -1,0 +1,234 @@
+#include "runtime/inner.h"
+
+#include "runtime/evidence.h"
+#include "runtime/landlock.h"
+#include "runtime/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STAGE_FAILED = 1 };
+
+struct stage {
+    struct inner_config config;
+    sigset_t command_mask; /* what the command gets */
+    int children;          /* signalfd */
+    int failure[2];        /* pipe on which the command's errno comes, if it cannot be executed */
+    pid_t command;
+};
+
+static bool config_load(struct arena *arena, const char *word, struct inner_config *config)
+{
+    char *end;
+    long descriptor = strtol(word, &end, 10);
+    struct stat status;
+
+    if (*word == '\0' || *end != '\0' || descriptor < 3 || descriptor > INT_MAX ||
+        fstat((int)descriptor, &status) != 0 || status.st_size <= 0)
+        return false;
+    size_t length = (size_t)status.st_size;
+    char *bytes = arena_alloc(arena, length);
+    bool whole = pread((int)descriptor, bytes, length, 0) == (ssize_t)length;
+    close((int)descriptor);
+    return whole && inner_config_read(arena, bytes, length, config);
+}
+
+static int descriptor_order(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Nothing but the configuration's own descriptors lives on, and none of them reaches the command. */
+static bool descriptors_keep(const struct inner_config *config)
+{
+    int kept[] = {config->status, config->go, config->streams[0], config->streams[1], config->streams[2]};
+    const size_t count = sizeof kept / sizeof kept[0];
+
+    qsort(kept, count, sizeof kept[0], descriptor_order);
+    for (size_t i = 0; i < count; i++)
+        if (kept[i] < 3 || fcntl(kept[i], F_SETFD, FD_CLOEXEC) != 0)
+            return false;
+    descriptors_close(3, kept, count);
+    return true;
+}
+
+static bool say(const struct stage *stage, const struct status_message *message)
+{
+    return send(stage->config.status, message, sizeof *message, MSG_NOSIGNAL) == (ssize_t)sizeof *message;
+}
+
+static bool wait_for_go(const struct stage *stage)
+{
+    char byte;
+    ssize_t got;
+
+    do
+        got = read(stage->config.go, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    return got == 1;
+}
+
+SBX_NORETURN static void become_command(const struct stage *stage)
+{
+    const struct inner_config *config = &stage->config;
+    bool ready = true;
+
+    /* An own group in a session whose leader is its parent: job control signals then act as they do under a shell. */
+    setpgid(0, 0);
+    for (int i = 0; i < 3; i++)
+        ready = ready && dup2(config->streams[i], i) == i;
+    if (ready && sigprocmask(SIG_SETMASK, &stage->command_mask, NULL) == 0)
+        execvp(config->arguments[0], config->arguments);
+    int reason = errno;
+    ssize_t ignored = write(stage->failure[1], &reason, sizeof reason);
+    (void)ignored;
+    _exit(STAGE_FAILED);
+}
+
+/* Starts the command and says whether it could be executed. */
+static bool command_start(struct stage *stage)
+{
+    struct status_message message = {.kind = STATUS_STARTED};
+    int reason = 0;
+
+    stage->command = fork();
+    if (stage->command == 0)
+        become_command(stage);
+    close(stage->failure[1]);
+    ssize_t got = stage->command < 0 ? -1 : read(stage->failure[0], &reason, sizeof reason);
+    if (got != 0) {
+        message.kind = STATUS_NOT_STARTED;
+        message.number = stage->command < 0 ? errno : reason;
+    }
+    close(stage->failure[0]);
+    return say(stage, &message) && message.kind == STATUS_STARTED;
+}
+
+/* Reaps whatever ended; true once the command itself did, with its wait status. */
+static bool command_ended(const struct stage *stage, int *status)
+{
+    struct signalfd_siginfo information;
+    ssize_t ignored = read(stage->children, &information, sizeof information);
+    bool ended = false;
+    pid_t child;
+    int one;
+
+    (void)ignored;
+    while ((child = waitpid(-1, &one, WNOHANG)) > 0)
+        if (child == stage->command) {
+            *status = one;
+            ended = true;
+        }
+    return ended;
+}
+
+/* Hands a signal on; false when the launcher is gone. */
+static bool forward_signal(const struct stage *stage)
+{
+    struct status_message message;
+    ssize_t got = recv(stage->config.status, &message, sizeof message, MSG_DONTWAIT);
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (got != (ssize_t)sizeof message)
+        return false;
+    if (message.kind == STATUS_SIGNAL)
+        kill(stage->command, message.number);
+    if (message.kind == STATUS_SIGNAL_GROUP)
+        kill(-stage->command, message.number);
+    return true;
+}
+
+static int watch(const struct stage *stage)
+{
+    struct pollfd ready[] = {
+        {.fd = stage->config.go, .events = POLLIN},
+        {.fd = stage->config.status, .events = POLLIN},
+        {.fd = stage->children, .events = POLLIN},
+    };
+    struct status_message message = {.kind = STATUS_ENDED};
+
+    for (;;) {
+        if (poll(ready, 3, -1) < 0)
+            continue;
+        /* The launcher writes one byte in all, so anything here is its end. */
+        if (ready[0].revents != 0)
+            return STAGE_FAILED;
+        if (ready[1].revents != 0 && !forward_signal(stage))
+            return STAGE_FAILED;
+        if (ready[2].revents != 0 && command_ended(stage, &message.number))
+            return say(stage, &message) ? 0 : STAGE_FAILED;
+    }
+}
+
+static bool signals_prepare(struct stage *stage)
+{
+    sigset_t all, children;
+
+    sigfillset(&all);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    if (sigprocmask(SIG_SETMASK, &all, &stage->command_mask) != 0)
+        return false;
+    stage->children = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    return stage->children >= 0;
+}
+
+/* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A limit of
+ * open files leaves no room for more, hence the pipe first. */
+static bool restrict_self(struct stage *stage, struct evidence *evidence)
+{
+    const struct inner_config *config = &stage->config;
+    struct rlimit no_core = {0, 0}, files = {config->files_soft, config->files_hard};
+
+    if (evidence->landlock_abi >= LANDLOCK_ABI_SCOPES)
+        evidence->scoped = landlock_scope();
+    if (pipe2(stage->failure, O_CLOEXEC) != 0 || setrlimit(RLIMIT_CORE, &no_core) != 0 ||
+        setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return false;
+    evidence->files_soft = files.rlim_cur;
+    evidence->files_hard = files.rlim_max;
+    return true;
+}
+
+static bool variables_prepare(const struct inner_config *config)
+{
+    /* bubblewrap sets PWD for itself. */
+    return config->working_variable ? setenv("PWD", config->directory, 1) == 0 : unsetenv("PWD") == 0;
+}
+
+int inner_stage(const char *descriptor)
+{
+    struct arena *arena = arena_create(0);
+    struct stage stage = {0};
+    struct status_message message = {.kind = STATUS_EVIDENCE};
+
+    /* Before anything secret is read. Process 1 cannot see its parent's number; that the launcher still lives is what the
+     * go pipe says. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getpid() != 1)
+        return STAGE_FAILED;
+    if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
+        !signals_prepare(&stage) || !variables_prepare(&stage.config))
+        return STAGE_FAILED;
+    evidence_measure(arena, &stage.config, &message.evidence);
+    if (!restrict_self(&stage, &message.evidence) || !say(&stage, &message))
+        return STAGE_FAILED;
+    if (stage.config.arguments[0] == NULL)
+        return 0;
+    if (!wait_for_go(&stage) || !command_start(&stage))
+        return STAGE_FAILED;
+    return watch(&stage);
+}

@@ -1,0 +1,129 @@
+#include "runtime/inner_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every field is a word that ends in NUL; numbers are decimal. */
+
+static void put_word(struct buffer *out, const char *word)
+{
+    buffer_bytes(out, word, strlen(word) + 1);
+}
+
+static void put_number(struct buffer *out, uint64_t number)
+{
+    buffer_format(out, "%llu", (unsigned long long)number);
+    buffer_byte(out, '\0');
+}
+
+void inner_config_write(struct buffer *out, const struct inner_config *config)
+{
+    uint32_t arguments = 0;
+
+    put_number(out, (uint64_t)config->status);
+    put_number(out, (uint64_t)config->go);
+    for (int i = 0; i < 3; i++)
+        put_number(out, (uint64_t)config->streams[i]);
+    put_word(out, config->directory);
+    put_number(out, config->directory_known);
+    put_number(out, config->device);
+    put_number(out, config->inode);
+    put_number(out, config->host_network);
+    put_number(out, config->own_network);
+    put_number(out, config->working_variable);
+    put_number(out, config->files_soft);
+    put_number(out, config->files_hard);
+    put_number(out, config->mount_count);
+    for (uint32_t i = 0; i < config->mount_count; i++) {
+        put_word(out, config->mounts[i].path);
+        put_number(out, config->mounts[i].expectation);
+        put_word(out, config->mounts[i].type == NULL ? "" : config->mounts[i].type);
+    }
+    while (config->arguments[arguments] != NULL)
+        arguments++;
+    put_number(out, arguments);
+    for (uint32_t i = 0; i < arguments; i++)
+        put_word(out, config->arguments[i]);
+}
+
+struct words {
+    char *at, *end;
+    bool damaged;
+};
+
+static char *take_word(struct words *words)
+{
+    static char nothing[1];
+    char *word = words->at, *end = memchr(word, '\0', (size_t)(words->end - word));
+
+    if (end == NULL) {
+        words->damaged = true;
+        return nothing;
+    }
+    words->at = end + 1;
+    return word;
+}
+
+static uint64_t take_number(struct words *words)
+{
+    char *word = take_word(words), *end;
+    uint64_t number;
+
+    errno = 0;
+    number = strtoull(word, &end, 10);
+    if (errno != 0 || end == word || *end != '\0')
+        words->damaged = true;
+    return number;
+}
+
+/* A count of words that are still to come. */
+static uint32_t take_count(struct words *words)
+{
+    uint64_t count = take_number(words);
+
+    if (count > (uint64_t)(words->end - words->at))
+        words->damaged = true;
+    return words->damaged ? 0 : (uint32_t)count;
+}
+
+static const struct expected_mount *take_mounts(struct arena *arena, struct words *words, uint32_t count)
+{
+    struct expected_mount *mounts = arena_array(arena, count, sizeof *mounts);
+
+    for (uint32_t i = 0; i < count; i++) {
+        mounts[i].path = take_word(words);
+        mounts[i].expectation = (enum mount_expectation)take_number(words);
+        const char *type = take_word(words);
+        mounts[i].type = *type == '\0' ? NULL : type;
+    }
+    return mounts;
+}
+
+bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct inner_config *config)
+{
+    struct words words = {.at = bytes, .end = bytes + length};
+
+    *config = (struct inner_config){0};
+    config->status = (int)take_number(&words);
+    config->go = (int)take_number(&words);
+    for (int i = 0; i < 3; i++)
+        config->streams[i] = (int)take_number(&words);
+    config->directory = take_word(&words);
+    config->directory_known = take_number(&words) != 0;
+    config->device = (dev_t)take_number(&words);
+    config->inode = (ino_t)take_number(&words);
+    config->host_network = take_number(&words);
+    config->own_network = take_number(&words) != 0;
+    config->working_variable = take_number(&words) != 0;
+    config->files_soft = take_number(&words);
+    config->files_hard = take_number(&words);
+    config->mount_count = take_count(&words);
+    config->mounts = take_mounts(arena, &words, config->mount_count);
+    uint32_t count = take_count(&words);
+    char **arguments = arena_array(arena, (size_t)count + 1, sizeof *arguments);
+    for (uint32_t i = 0; i < count; i++)
+        arguments[i] = take_word(&words);
+    config->arguments = arguments;
+    return !words.damaged && words.at == words.end;
+}

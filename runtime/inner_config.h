@@ -1,0 +1,41 @@
+/* inner_config.h - what the launcher hands to its inner stage (inner.h), written to a sealed memory file. */
+#pragma once
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A mount that the plan makes and that the inner stage looks for in its mount table. */
+enum mount_expectation {
+    MOUNT_READ_ONLY, /* and every mount below that no other expectation covers */
+    MOUNT_WRITABLE,  /* it may be */
+    MOUNT_DEVICES    /* itself read-only; devices, pts and shm below it may be written */
+};
+
+struct expected_mount {
+    const char *path;
+    enum mount_expectation expectation;
+    const char *type; /* the file system that it must be ("proc", "tmpfs"), or NULL */
+};
+
+struct inner_config {
+    int status, go, streams[3]; /* descriptors, as numbered inside */
+    const char *directory;      /* working directory */
+    bool directory_known;       /* then it must be this device and inode */
+    dev_t device;
+    ino_t inode;
+    uint64_t host_network;           /* inode of the launcher's network namespace */
+    bool own_network;                /* expect another one, without any interface up but the loopback one */
+    bool working_variable;           /* PWD is set to the directory; else it is unset */
+    uint64_t files_soft, files_hard; /* RLIMIT_NOFILE of the command */
+    const struct expected_mount *mounts;
+    uint32_t mount_count;
+    char *const *arguments; /* of the command, NULL-terminated; none: measure only */
+};
+
+void inner_config_write(struct buffer *out, const struct inner_config *config);
+
+/* False if the bytes are not what inner_config_write made. Strings point into `bytes`. */
+bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct inner_config *config);

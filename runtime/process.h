@@ -1,0 +1,33 @@
+/* process.h - descriptors and short helper processes: what the launcher needs of the system besides the sandbox itself. */
+#pragma once
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Closes every descriptor from `first` up but those of `keep` (`count`, rising). */
+void descriptors_close(int first, const int *keep, size_t count);
+
+/* A sealed, read-only-from-now-on memory file that holds `length` bytes, its offset at 0, close-on-exec; -1 on failure. */
+int memory_file(const char *name, const void *bytes, size_t length);
+
+/* The path of this program's own file, or NULL. */
+const char *own_program(struct arena *arena);
+
+/* A helper program: executed by descriptor with an empty environment, standard input from /dev/null. */
+struct helper {
+    int program;       /* descriptor of the executable */
+    char *const *argv; /* argv[0] included */
+    const char *directory;
+    bool keep_errors; /* standard error goes to the caller's; else to /dev/null */
+    int seconds;      /* then it is killed */
+    size_t limit;     /* more output than this is a failure */
+};
+
+/* Runs it and collects its standard output in `output`. Returns its exit code; -1 with *error set if it could not run,
+ * was ended by a signal, took too long or said too much. */
+int helper_run(const struct helper *helper, struct buffer *output, const char **error);
+
+/* Milliseconds of the monotonic clock. */
+int64_t now_milliseconds(void);
