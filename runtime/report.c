@@ -1,0 +1,79 @@
+#include "runtime/report.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+bool write_all(int descriptor, const void *bytes, size_t length)
+{
+    const char *at = bytes;
+
+    while (length > 0) {
+        ssize_t wrote = write(descriptor, at, length);
+
+        if (wrote < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = descriptor, .events = POLLOUT}, 1, -1);
+            continue;
+        }
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        at += wrote;
+        length -= (size_t)wrote;
+    }
+    return true;
+}
+
+static void add_note(struct buffer *out, const struct policy *policy, const struct note *note)
+{
+    static const char *const words[] = {"note", "warning", "error"};
+    const struct rule *rule = note->rule;
+
+    if (rule != NULL && policy != NULL && rule->origin.source < policy->source_count)
+        buffer_format(out, "%s:%u:%u: ", escape_string(out->arena, policy->sources[rule->origin.source].name),
+                      rule->origin.line, rule->origin.column);
+    else
+        buffer_string(out, "sbx-launch: ");
+    /* Texts were escaped by who added them (diagnostic.h). */
+    buffer_format(out, "%s[SBX%03u]: %s\n", words[note->severity], (unsigned)note->code, note->text);
+    if (note->help != NULL)
+        buffer_format(out, "help: %s\n", note->help);
+}
+
+static bool said_before(const struct note_list *notes, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (notes->items[i].code == notes->items[at].code && notes->items[i].rule == notes->items[at].rule &&
+            strcmp(notes->items[i].text, notes->items[at].text) == 0)
+            return true;
+    return false;
+}
+
+void report_notes(struct arena *arena, const struct policy *policy, const struct note_list *notes,
+                  enum report_level level)
+{
+    static const enum severity lowest[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE};
+    struct buffer out = buffer_in(arena);
+
+    for (uint32_t i = 0; i < notes->count; i++)
+        if (notes->items[i].severity >= lowest[level] && !said_before(notes, i))
+            add_note(&out, policy, &notes->items[i]);
+    if (out.length > 0)
+        write_all(STDERR_FILENO, out.bytes, out.length);
+}
+
+void report_line(struct arena *arena, const char *format, ...)
+{
+    struct buffer out = buffer_in(arena);
+    va_list arguments;
+
+    va_start(arguments, format);
+    const char *text = arena_vformat(arena, format, arguments);
+    va_end(arguments);
+    buffer_format(&out, "sbx-launch: %s\n", escape_string(arena, text));
+    write_all(STDERR_FILENO, out.bytes, out.length);
+}

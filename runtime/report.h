@@ -1,0 +1,19 @@
+/* report.h - what the launcher tells the person who called it, on standard error, safe for a terminal. */
+#pragma once
+
+#include "policy/note.h"
+
+/* Exit codes that are the launcher's own (commands.md). */
+enum { EXIT_REFUSED = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
+
+enum report_level { REPORT_ERRORS, REPORT_WARNINGS, REPORT_NOTES };
+
+/* Prints the notes at or above `level`: place, severity, code, text, help; nothing twice. */
+void report_notes(struct arena *arena, const struct policy *policy, const struct note_list *notes,
+                  enum report_level level);
+
+/* Prints "sbx-launch: " and a line; control characters in it are escaped. */
+void report_line(struct arena *arena, const char *format, ...) SBX_PRINTF(2, 3);
+
+/* Writes all bytes, whatever write(2) takes at a time; false on an error other than EINTR and EAGAIN. */
+bool write_all(int descriptor, const void *bytes, size_t length);

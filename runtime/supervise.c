@@ -1,0 +1,270 @@
+#include "runtime/supervise.h"
+
+#include "base/escape.h"
+#include "runtime/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ERROR_BYTES = 16384, END_MILLISECONDS = 10000, ORPHAN_MILLISECONDS = 1000 };
+
+static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
+                                SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+
+bool signals_take(struct signals *signals)
+{
+    sigset_t taken;
+
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGCHLD);
+    for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) {
+        struct sigaction action;
+        if (sigaction(forwarded[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&taken, forwarded[i]);
+    }
+    if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || sigprocmask(SIG_BLOCK, &taken, &signals->before) != 0)
+        return false;
+    signals->descriptor = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signals->descriptor >= 0;
+}
+
+/* Waits for `process` until `deadline`; true once it is reaped or was no child of ours. */
+static bool reap_until(pid_t process, int64_t deadline)
+{
+    for (;;) {
+        pid_t got = waitpid(process, NULL, WNOHANG);
+        if (got == process || (got < 0 && errno == ECHILD))
+            return true;
+        if (now_milliseconds() >= deadline)
+            return false;
+        poll(NULL, 0, 2);
+    }
+}
+
+/* Children that bubblewrap left behind when it was killed have come to this process, their subreaper. */
+static pid_t end_orphans(void)
+{
+    int64_t deadline = now_milliseconds() + END_MILLISECONDS;
+    char path[64], list[4096];
+    pid_t last = 0;
+
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)syscall(SYS_gettid));
+    while (now_milliseconds() < deadline) {
+        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = descriptor < 0 ? -1 : read(descriptor, list, sizeof list - 1);
+        char *at = list, *end;
+
+        if (descriptor >= 0)
+            close(descriptor);
+        if (got <= 0)
+            return 0;
+        list[got] = '\0';
+        for (long child; (child = strtol(at, &end, 10)) > 0; at = end) {
+            last = (pid_t)child;
+            kill(last, SIGKILL);
+            reap_until(last, now_milliseconds() + ORPHAN_MILLISECONDS);
+        }
+    }
+    return last;
+}
+
+static void close_once(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+pid_t sandbox_end(struct sandbox *sandbox)
+{
+    pid_t left = 0;
+
+    close_once(&sandbox->go);
+    close_once(&sandbox->status);
+    if (sandbox->process > 0) {
+        /* End of file on the go pipe ends process 1 inside; bubblewrap follows. */
+        if (!reap_until(sandbox->process, now_milliseconds() + ORPHAN_MILLISECONDS)) {
+            kill(sandbox->process, SIGKILL);
+            if (!reap_until(sandbox->process, now_milliseconds() + END_MILLISECONDS))
+                left = sandbox->process;
+        }
+        pid_t orphan = end_orphans();
+        left = left != 0 ? left : orphan;
+    }
+    sandbox->process = 0;
+    close_once(&sandbox->errors);
+    return left;
+}
+
+/* Takes what is on the error pipe; returns false at its end. */
+static bool errors_take(struct sandbox *sandbox, struct buffer *text)
+{
+    char chunk[4096];
+    ssize_t got = read(sandbox->errors, chunk, sizeof chunk);
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (text->length < ERROR_BYTES)
+        buffer_bytes(text, chunk, (size_t)got);
+    return got > 0;
+}
+
+static const char *errors_text(struct arena *arena, struct sandbox *sandbox, struct buffer *text)
+{
+    if (sandbox->errors >= 0) {
+        fcntl(sandbox->errors, F_SETFL, O_NONBLOCK);
+        int64_t deadline = now_milliseconds() + ORPHAN_MILLISECONDS;
+        struct pollfd ready = {.fd = sandbox->errors, .events = POLLIN};
+        while (now_milliseconds() < deadline && poll(&ready, 1, 100) > 0 && errors_take(sandbox, text))
+            ;
+    }
+    size_t length = text->length;
+    while (length > 0 && text->bytes[length - 1] == '\n')
+        length--;
+    return length == 0 ? NULL : escape_text(arena, text->bytes, length);
+}
+
+static struct outcome failed(struct arena *arena, struct sandbox *sandbox, struct buffer *text)
+{
+    struct outcome outcome = {.kind = OUTCOME_FAILED, .text = errors_text(arena, sandbox, text)};
+
+    sandbox_end(sandbox);
+    return outcome;
+}
+
+/* The next packet of the inner stage; false if there is none or it is none of ours. */
+static bool message_take(const struct sandbox *sandbox, struct status_message *message)
+{
+    ssize_t got;
+
+    do
+        got = recv(sandbox->status, message, sizeof *message, 0);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof *message;
+}
+
+struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
+                             struct evidence *evidence)
+{
+    int64_t deadline = now_milliseconds() + (int64_t)START_SECONDS * 1000;
+    struct buffer text = buffer_in(arena);
+    struct status_message message;
+    struct signalfd_siginfo information;
+
+    /* Whatever bubblewrap leaves behind comes to this process instead of process 1 of the machine. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (;;) {
+        struct pollfd ready[] = {{.fd = sandbox->status, .events = POLLIN},
+                                 {.fd = sandbox->errors, .events = POLLIN},
+                                 {.fd = signals->descriptor, .events = POLLIN}};
+        int64_t left = deadline - now_milliseconds();
+
+        if (left <= 0) {
+            sandbox_end(sandbox);
+            return (struct outcome){.kind = OUTCOME_LATE, .text = errors_text(arena, sandbox, &text)};
+        }
+        if (poll(ready, 3, (int)left) < 0)
+            continue;
+        if (ready[0].revents != 0) {
+            if (!message_take(sandbox, &message) || message.kind != STATUS_EVIDENCE)
+                return failed(arena, sandbox, &text);
+            *evidence = message.evidence;
+            return (struct outcome){.kind = OUTCOME_READY};
+        }
+        if (ready[1].revents != 0 && !errors_take(sandbox, &text))
+            return failed(arena, sandbox, &text);
+        if (ready[2].revents != 0 &&
+            read(signals->descriptor, &information, sizeof information) == (ssize_t)sizeof information &&
+            information.ssi_signo != SIGCHLD && information.ssi_signo != SIGWINCH &&
+            information.ssi_signo != SIGCONT && information.ssi_signo != SIGTSTP) {
+            sandbox_end(sandbox);
+            return (struct outcome){.kind = OUTCOME_INTERRUPTED, .number = (int)information.ssi_signo};
+        }
+    }
+}
+
+/* One signal on its way to the command. From a terminal it is meant for everything in the foreground. */
+static void signal_forward(const struct sandbox *sandbox, const struct signals *signals)
+{
+    struct signalfd_siginfo information;
+    struct status_message message = {.kind = STATUS_SIGNAL};
+
+    if (read(signals->descriptor, &information, sizeof information) != (ssize_t)sizeof information ||
+        information.ssi_signo == SIGCHLD)
+        return;
+    message.number = (int)information.ssi_signo;
+    if (information.ssi_code == SI_KERNEL || information.ssi_signo == SIGTSTP ||
+        information.ssi_signo == SIGCONT)
+        message.kind = STATUS_SIGNAL_GROUP;
+    send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL);
+    if (information.ssi_signo == SIGTSTP)
+        raise(SIGSTOP);
+}
+
+void streams_drain(struct streams *streams)
+{
+    for (int i = 1; i < 3; i++)
+        while (streams->pump_from[i] >= 0) {
+            struct pollfd ready = {.fd = streams->pump_from[i], .events = POLLIN};
+            if (poll(&ready, 1, ORPHAN_MILLISECONDS) <= 0 || !streams_pump(streams, i))
+                break;
+        }
+}
+
+/* What to wait for on behalf of pair `i`: room in the pipe to the command, bytes in the one from it. */
+static struct pollfd pump_event(const struct streams *streams, int i)
+{
+    if (streams->pump_from[i] < 0)
+        return (struct pollfd){.fd = -1};
+    return i == 0 ? (struct pollfd){.fd = streams->pump_to[0], .events = POLLOUT}
+                  : (struct pollfd){.fd = streams->pump_from[i], .events = POLLIN};
+}
+
+struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
+                           struct streams *streams)
+{
+    struct buffer text = buffer_in(arena);
+    struct outcome outcome = {.kind = OUTCOME_FAILED};
+    struct status_message message;
+    bool running = write(sandbox->go, "g", 1) == 1;
+
+    while (running) {
+        enum { STATUS, SIGNALS, ERRORS, PUMP };
+        struct pollfd ready[PUMP + 3] = {{.fd = sandbox->status, .events = POLLIN},
+                                         {.fd = signals->descriptor, .events = POLLIN},
+                                         {.fd = sandbox->errors, .events = POLLIN}};
+        for (int i = 0; i < 3; i++)
+            ready[PUMP + i] = pump_event(streams, i);
+        if (poll(ready, PUMP + 3, -1) < 0)
+            continue;
+        if (ready[SIGNALS].revents != 0)
+            signal_forward(sandbox, signals);
+        for (int i = 0; i < 3; i++)
+            if (ready[PUMP + i].revents != 0)
+                streams_pump(streams, i);
+        if (ready[ERRORS].revents != 0 && !errors_take(sandbox, &text))
+            close_once(&sandbox->errors);
+        if (ready[STATUS].revents == 0)
+            continue;
+        if (!message_take(sandbox, &message))
+            break;
+        running = message.kind == STATUS_STARTED;
+        if (message.kind == STATUS_ENDED)
+            outcome = (struct outcome){.kind = OUTCOME_ENDED, .number = message.number};
+        if (message.kind == STATUS_NOT_STARTED)
+            outcome = (struct outcome){.kind = OUTCOME_NOT_STARTED, .number = message.number};
+    }
+    if (outcome.kind == OUTCOME_FAILED)
+        outcome.text = errors_text(arena, sandbox, &text);
+    return outcome;
+}

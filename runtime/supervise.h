@@ -1,0 +1,48 @@
+/* supervise.h - the launcher while a sandbox runs: evidence, the go byte, signals, streams, the end. */
+#pragma once
+
+#include "runtime/backend_bwrap.h"
+#include "runtime/evidence.h"
+#include "runtime/streams.h"
+
+enum { START_SECONDS = 30 /* until the evidence must be there */ };
+
+/* The signals that the launcher hands on, taken over from their default action. */
+struct signals {
+    sigset_t before; /* the mask that the command gets */
+    int descriptor;  /* signalfd */
+};
+
+/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD. False on failure. */
+bool signals_take(struct signals *signals);
+
+/* Why a sandbox came to nothing, or how its command ended. */
+enum outcome_kind {
+    OUTCOME_READY,       /* evidence arrived; the command has not been started */
+    OUTCOME_FAILED,      /* the backend ended or said nonsense; `text` is what it printed, escaped */
+    OUTCOME_LATE,        /* no evidence in time */
+    OUTCOME_INTERRUPTED, /* signal `number` reached the launcher first */
+    OUTCOME_NOT_STARTED, /* execve failed: `number` is errno */
+    OUTCOME_ENDED        /* `number` is the wait status */
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    int number;
+    const char *text;
+};
+
+/* Waits until the inner stage says what it measured. Anything but OUTCOME_READY: the sandbox has been ended. */
+struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
+                             struct evidence *evidence);
+
+/* Gives the go byte and waits for the end; `streams` are pumped meanwhile. */
+struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
+                           struct streams *streams);
+
+/* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0. Safe to
+ * call twice. */
+pid_t sandbox_end(struct sandbox *sandbox);
+
+/* Copies what the command wrote last, after sandbox_end: nobody writes any more. */
+void streams_drain(struct streams *streams);
