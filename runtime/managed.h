@@ -1,0 +1,24 @@
+/* managed.h - the managed policies of this machine: who may have written them is checked before they are read. */
+#pragma once
+
+#include "policy/note.h"
+
+#include <sys/types.h>
+
+struct managed_file {
+    const char *path;
+    const struct policy *policy;
+};
+
+struct managed_list {
+    struct managed_file *items;
+    uint32_t count, capacity;
+};
+
+/* Reads every *.bin of the system's directory, in byte order. No such directory means no managed policies; anything about
+ * it that is not as commands.md demands is an error note and false. */
+bool managed_system(struct arena *arena, struct managed_list *list, struct note_list *notes);
+
+/* Reads those of a --managed DIR, which may also belong to `uid`. It must exist. */
+bool managed_directory(struct arena *arena, const char *directory, uid_t uid, struct managed_list *list,
+                       struct note_list *notes);
