@@ -1,0 +1,189 @@
+#include "runtime/evidence_text.h"
+
+#include "base/vector.h"
+#include "runtime/landlock.h"
+
+/* Says by what a control holds; NULL if it does not. */
+typedef const char *evidence_say(const struct launch *launch);
+
+static uint32_t masks_of(const struct plan *plan)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < plan->count; i++)
+        count += plan->items[i].kind == PLAN_MASK_DIRECTORY || plan->items[i].kind == PLAN_MASK_FILE;
+    return count;
+}
+
+static const char *say_closed(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    return arena_format(
+        launch->arena, "/ is an own tmpfs, mounted read-only; %u of %u planned mounts are in the mount table",
+        evidence->mounts_found, evidence->mounts_expected);
+}
+
+static const char *say_write(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    return arena_format(launch->arena,
+                        "%u of %u entries of the mount table are writable, all of them planned",
+                        evidence->mounts_writable, evidence->mounts);
+}
+
+static const char *say_deny(const struct launch *launch)
+{
+    return arena_format(launch->arena, "%u masks are in the mount table, read-only", masks_of(&launch->plan));
+}
+
+static const char *say_pattern(const struct launch *launch)
+{
+    return arena_format(launch->arena, "%u matches present at launch are masked", launch->facts.match_count);
+}
+
+static const char *say_missing(const struct launch *launch)
+{
+    return arena_format(launch->arena, "%u missing paths are held by placeholders",
+                        launch->facts.missing_count);
+}
+
+static const char *say_network(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    if (!launch->own_network)
+        return NULL;
+    return arena_format(launch->arena, "net:[%llu] is not the host's; interfaces: %s",
+                        (unsigned long long)evidence->network_namespace, evidence->interfaces);
+}
+
+static const char *say_abstract(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    if (launch->own_network)
+        return arena_format(launch->arena, "net:[%llu] is not the host's; Landlock scope: %s",
+                            (unsigned long long)evidence->network_namespace, evidence->scoped ? "yes" : "no");
+    if (!launch->unix_sockets)
+        return arena_format(launch->arena, "AF_UNIX is refused (Seccomp: %u)", evidence->seccomp_mode);
+    return evidence->scoped ? arena_format(launch->arena, "Landlock scope (ABI %u)", evidence->landlock_abi)
+                            : NULL;
+}
+
+static const char *say_signal(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    return arena_format(launch->arena, "process %lld of pid:[%llu]; Landlock scope: %s",
+                        (long long)evidence->process_id, (unsigned long long)evidence->process_namespace,
+                        evidence->scoped ? "yes" : "no");
+}
+
+static const char *say_tty(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    return evidence->session_id != evidence->process_id
+               ? NULL
+               : arena_format(launch->arena, "a session of its own (%lld); Seccomp: %u",
+                              (long long)evidence->session_id, evidence->seccomp_mode);
+}
+
+static const char *say_env(const struct launch *launch)
+{
+    return arena_format(launch->arena, "%u variables inside, %u set by the launcher",
+                        launch->evidence.variables, launch->variables.count);
+}
+
+static const char *say_syscall(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    return arena_format(launch->arena, "Seccomp: %u, NoNewPrivs: %u, capabilities in any set: %llx",
+                        evidence->seccomp_mode, evidence->no_new_privileges,
+                        (unsigned long long)evidence->capabilities);
+}
+
+static const char *say_tree(const struct launch *launch)
+{
+    return arena_format(launch->arena,
+                        "process 1 of pid:[%llu] ends with the launcher's pipe, and everything with it",
+                        (unsigned long long)launch->evidence.process_namespace);
+}
+
+static const char *say_files(const struct launch *launch)
+{
+    return arena_format(launch->arena, "RLIMIT_NOFILE %llu, at most %llu",
+                        (unsigned long long)launch->evidence.files_soft,
+                        (unsigned long long)launch->evidence.files_hard);
+}
+
+static const char *say_socket(const struct launch *launch)
+{
+    if (!launch->unix_sockets)
+        return arena_format(launch->arena, "AF_UNIX is refused (Seccomp: %u)", launch->evidence.seccomp_mode);
+    return arena_format(launch->arena, "%u host sockets in reach at launch are masked",
+                        launch->facts.masked_socket_count);
+}
+
+static const char *say_scratch(const struct launch *launch)
+{
+    (void)launch;
+    return "a writable tmpfs is mounted on /tmp";
+}
+
+static evidence_say *const says[CONTROLS] = {
+    [CONTROL_FS_CLOSED] = say_closed,
+    [CONTROL_FS_WRITE] = say_write,
+    [CONTROL_FS_DENY] = say_deny,
+    [CONTROL_FS_DENY_PATTERN] = say_pattern,
+    [CONTROL_FS_DENY_MISSING] = say_missing,
+    [CONTROL_NET_CLOSED] = say_network,
+    [CONTROL_SOCKET_PATH] = say_socket,
+    [CONTROL_IPC_ABSTRACT] = say_abstract,
+    [CONTROL_IPC_SIGNAL] = say_signal,
+    [CONTROL_TTY] = say_tty,
+    [CONTROL_ENV] = say_env,
+    [CONTROL_SYSCALL] = say_syscall,
+    [CONTROL_PROCESS_TREE] = say_tree,
+    [CONTROL_LIMIT_FILES] = say_files,
+    [CONTROL_SCRATCH] = say_scratch,
+    [CONTROL_LISTEN] = say_syscall,
+};
+
+static enum strength strength_here(const struct launch *launch, enum control control, enum strength strength)
+{
+    /* Other names of a denied file are not known. */
+    return control == CONTROL_FS_DENY && launch->facts.hard_links && strength == STRENGTH_ENFORCED
+               ? STRENGTH_SNAPSHOT
+               : strength;
+}
+
+bool evidence_controls(struct launch *launch, struct lease_control_list *list)
+{
+    bool good = true;
+
+    for (int i = 0; i < CONTROLS; i++) {
+        enum control control = (enum control)i;
+        if (!launch->needs[i].needed || launch->accepted[i] != NULL)
+            continue;
+        struct control_entry entry = control_entry_of(launch->prepared.bound, CONTROL_TARGET_BWRAP, control);
+        const char *evidence = says[i] == NULL ? NULL : says[i](launch);
+        if (evidence == NULL || entry.strength == STRENGTH_UNENFORCEABLE) {
+            note_add(&launch->notes,
+                     (struct note){.code = SBX416_EVIDENCE,
+                                   .rule = launch->needs[i].rule,
+                                   .text = arena_format(launch->arena, "%s was not found to hold inside",
+                                                        control_names[i])});
+            good = false;
+            continue;
+        }
+        VECTOR_PUSH(launch->arena, list,
+                    (struct lease_control){.control = control,
+                                           .how = strength_here(launch, control, entry.strength),
+                                           .evidence = evidence});
+    }
+    return good;
+}

@@ -1,0 +1,297 @@
+#include "runtime/lease.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+#include "runtime/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RECORDS_KEPT = 500 };
+
+static void time_text(char *text, size_t size)
+{
+    struct timespec now;
+    struct tm parts;
+    char whole[24];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(whole, sizeof whole, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, size, "%s.%03dZ", whole, (int)(now.tv_nsec / 1000000) % 1000);
+}
+
+void lease_begin(struct lease *lease)
+{
+    unsigned char bytes[16] = {0};
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        memcpy(bytes, &(struct timespec){.tv_sec = time(NULL), .tv_nsec = getpid()}, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(lease->id + 2 * i, 3, "%02x", bytes[i]);
+    time_text(lease->started, sizeof lease->started);
+    lease->ended[0] = '\0';
+}
+
+void lease_end(struct lease *lease, int status, pid_t unterminated)
+{
+    lease->status = status;
+    lease->unterminated = unterminated;
+    time_text(lease->ended, sizeof lease->ended);
+}
+
+static void add_string(struct buffer *out, const char *name, const char *value)
+{
+    buffer_format(out, ",\"%s\":", name);
+    json_string(out, value, strlen(value));
+}
+
+static void add_hash(struct buffer *out, const char *name, const uint8_t hash[32])
+{
+    buffer_format(out, ",\"%s\":\"sha256:", name);
+    for (int i = 0; i < 32; i++)
+        buffer_format(out, "%02x", hash[i]);
+    buffer_byte(out, '"');
+}
+
+static void add_origin(struct buffer *out, const struct policy *policy, const struct rule *rule)
+{
+    if (rule == NULL || rule->origin.source >= policy->source_count) {
+        buffer_string(out, ",\"file\":null,\"line\":null");
+        return;
+    }
+    add_string(out, "file", policy->sources[rule->origin.source].name);
+    buffer_format(out, ",\"line\":%u", rule->origin.line);
+}
+
+static void add_controls(struct buffer *out, const struct lease *lease)
+{
+    buffer_string(out, ",\"enforcedControls\":[");
+    for (uint32_t i = 0; i < lease->controls.count; i++) {
+        const struct lease_control *control = &lease->controls.items[i];
+        buffer_format(out, "%s{\"control\":\"%s\",\"how\":\"%s\"", i == 0 ? "" : ",",
+                      control_names[control->control], strength_names[control->how]);
+        add_string(out, "evidence", control->evidence);
+        buffer_byte(out, '}');
+    }
+    buffer_string(out, "],\"acceptedExceptions\":[");
+    const char *comma = "";
+    for (int i = 0; i < CONTROLS && lease->accepted != NULL; i++) {
+        if (lease->accepted[i] == NULL)
+            continue;
+        buffer_format(out, "%s{\"control\":\"%s\"", comma, control_names[i]);
+        add_string(out, "target", lease->accepted[i]->target);
+        add_string(out, "because", lease->accepted[i]->value);
+        add_origin(out, lease->policy, lease->accepted[i]);
+        buffer_byte(out, '}');
+        comma = ",";
+    }
+    buffer_byte(out, ']');
+}
+
+static void add_layers(struct buffer *out, const struct policy *policy)
+{
+    buffer_string(out, ",\"layers\":[");
+    for (uint32_t i = 0; i < policy->layer_count; i++) {
+        buffer_string(out, i == 0 ? "{\"name\":" : ",{\"name\":");
+        json_string(out, policy->layers[i].name, strlen(policy->layers[i].name));
+        buffer_format(out, ",\"kind\":\"%s\"",
+                      policy->layers[i].kind == LAYER_MANAGED ? "managed" : "policy");
+        add_hash(out, "hash", policy->layers[i].hash);
+        buffer_byte(out, '}');
+    }
+    buffer_byte(out, ']');
+}
+
+static void add_notes(struct buffer *out, const struct lease *lease)
+{
+    buffer_string(out, ",\"notes\":[");
+    for (uint32_t i = 0; i < lease->notes->count; i++) {
+        const struct note *note = &lease->notes->items[i];
+        buffer_format(out, "%s{\"code\":\"SBX%03u\"", i == 0 ? "" : ",", (unsigned)note->code);
+        add_string(out, "text", note->text);
+        add_origin(out, lease->policy, note->rule);
+        buffer_byte(out, '}');
+    }
+    buffer_byte(out, ']');
+}
+
+static void add_end(struct buffer *out, const struct lease *lease)
+{
+    buffer_format(out, ",\"pid\":%ld,\"startedAt\":\"%s\",\"expiresAt\":null", (long)getpid(),
+                  lease->started);
+    if (lease->ended[0] == '\0') {
+        buffer_string(out, ",\"endedAt\":null,\"exit\":null");
+    } else if (WIFSIGNALED(lease->status)) {
+        buffer_format(out, ",\"endedAt\":\"%s\",\"exit\":{\"signal\":%d}", lease->ended,
+                      WTERMSIG(lease->status));
+    } else {
+        buffer_format(out, ",\"endedAt\":\"%s\",\"exit\":{\"code\":%d}", lease->ended,
+                      WEXITSTATUS(lease->status));
+    }
+    if (lease->unterminated == 0)
+        buffer_string(out, ",\"unterminated\":[]");
+    else
+        buffer_format(out, ",\"unterminated\":[%ld]", (long)lease->unterminated);
+    buffer_string(out, ",\"events\":[]}\n");
+}
+
+static struct buffer lease_text(struct arena *arena, const struct lease *lease)
+{
+    struct buffer out = buffer_in(arena);
+    struct utsname system = {0};
+
+    uname(&system);
+    buffer_format(&out, "{\"leaseId\":\"%s\"", lease->id);
+    add_string(&out, "policy", lease->policy->name);
+    add_hash(&out, "requestedPolicyHash", lease->policy->requested_hash);
+    add_hash(&out, "effectivePolicyHash", lease->policy->effective_hash);
+    add_string(&out, "backend", lease->backend);
+    add_string(&out, "backendVersion", lease->backend_version);
+    add_string(&out, "kernel", system.release);
+    add_controls(&out, lease);
+    add_layers(&out, lease->policy);
+    add_notes(&out, lease);
+    add_end(&out, lease);
+    return out;
+}
+
+bool lease_place_file(struct arena *arena, const char *file, struct lease_place *place,
+                      struct note_list *notes)
+{
+    const char *slash = strrchr(file, '/');
+    const char *directory = slash == NULL   ? "."
+                            : slash == file ? "/"
+                                            : arena_copy(arena, file, (size_t)(slash - file));
+    char canonical[PATH_MAX];
+
+    *place = (struct lease_place){.directory = -1, .descriptor = -1};
+    place->name = slash == NULL ? file : slash + 1;
+    if (*place->name != '\0' && strcmp(place->name, ".") != 0 && strcmp(place->name, "..") != 0 &&
+        realpath(directory, canonical) != NULL)
+        place->directory = open(canonical, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (place->directory < 0) {
+        note_add(notes, (struct note){
+                            .code = SBX411_LEASE_UNWRITABLE,
+                            .text = arena_format(arena, "the lease %s cannot be written: no such directory",
+                                                 escape_string(arena, file)),
+                            .help = "make the directory, or name a file elsewhere"});
+        return false;
+    }
+    place->path = arena_format(arena, "%s/%s", strcmp(canonical, "/") == 0 ? "" : canonical, place->name);
+    return true;
+}
+
+/* Opens `path` as a directory of mode 0700, made with its parents if need be. */
+static int open_state(struct arena *arena, const char *path)
+{
+    char *copy = arena_strdup(arena, path);
+
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+            return -1;
+        *slash = '/';
+    }
+    if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+bool lease_place_state(struct arena *arena, const char *state, const struct lease *lease,
+                       struct lease_place *place)
+{
+    struct stat status;
+
+    *place = (struct lease_place){.directory = open_state(arena, state), .descriptor = -1, .keep_few = true};
+    if (place->directory < 0 || fstat(place->directory, &status) != 0 || status.st_uid != geteuid() ||
+        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+        faccessat(place->directory, ".", W_OK, AT_EACCESS) != 0)
+        return false;
+    place->name = arena_format(arena, "%s-%s.json", lease->started, lease->id);
+    place->path = arena_format(arena, "%s/%s", state, place->name);
+    return true;
+}
+
+static int is_record(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* Names begin with the time, so the oldest come first. */
+static void remove_old(const struct lease_place *place)
+{
+    struct dirent **entries;
+    int count = scandirat(place->directory, ".", &entries, is_record, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        if (i < count - RECORDS_KEPT)
+            unlinkat(place->directory, entries[i]->d_name, 0);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
+static bool write_file(struct arena *arena, const struct lease *lease, const struct lease_place *place,
+                       const struct buffer *text)
+{
+    const char *temporary = arena_format(arena, ".%s.new", lease->id);
+    int descriptor =
+        openat(place->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool written = descriptor >= 0 && write_all(descriptor, text->bytes, text->length);
+
+    if (descriptor >= 0)
+        written = close(descriptor) == 0 && written;
+    if (written && renameat(place->directory, temporary, place->directory, place->name) == 0)
+        return true;
+    int error = errno;
+    if (descriptor >= 0)
+        unlinkat(place->directory, temporary, 0);
+    errno = error;
+    return false;
+}
+
+static bool write_descriptor(int descriptor, const struct buffer *text)
+{
+    struct stat status;
+
+    if (fstat(descriptor, &status) != 0)
+        return false;
+    if (S_ISREG(status.st_mode) && (ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) != 0))
+        return false;
+    return write_all(descriptor, text->bytes, text->length);
+}
+
+bool lease_write(struct arena *arena, const struct lease *lease, const struct lease_place *place,
+                 struct note_list *notes)
+{
+    struct buffer text = lease_text(arena, lease);
+    bool written = true;
+
+    if (place->descriptor >= 0)
+        written = write_descriptor(place->descriptor, &text);
+    else if (place->directory >= 0)
+        written = write_file(arena, lease, place, &text);
+    if (!written)
+        note_add(notes, (struct note){
+                            .code = SBX411_LEASE_UNWRITABLE,
+                            .text = arena_format(arena, "the lease cannot be written: %s", strerror(errno)),
+                            .help = "name another place with --lease"});
+    if (written && place->keep_few && lease->ended[0] != '\0')
+        remove_old(place);
+    return written;
+}

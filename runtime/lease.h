@@ -1,0 +1,62 @@
+/* lease.h - the record of one run: which controls held, by what evidence, under which policy (commands.md, Lease).
+ *
+ * Written before the command starts, so that it exists even after a crash, and replaced at the end.
+ */
+#pragma once
+
+#include "emitters/control.h"
+
+#include <sys/types.h>
+
+/* Where the record goes. */
+struct lease_place {
+    int directory;    /* descriptor; -1: none */
+    const char *name; /* of the file in it */
+    int descriptor;   /* of --lease fd:N; -1: none */
+    bool keep_few;    /* the state directory: old records are removed */
+    const char *path; /* of the file, canonical, or NULL */
+};
+
+struct lease_control {
+    enum control control;
+    enum strength how;
+    const char *evidence; /* what was measured */
+};
+
+struct lease_control_list {
+    struct lease_control *items;
+    uint32_t count, capacity;
+};
+
+struct lease {
+    char id[33];
+    const struct policy *policy;
+    const char *backend, *backend_version;
+    struct lease_control_list controls;
+    const struct rule *const *accepted; /* CONTROLS entries */
+    const struct note_list *notes;
+    char started[32], ended[32]; /* ended "": it runs */
+    int status;                  /* wait status, once ended */
+    pid_t unterminated;          /* 0: none */
+};
+
+/* Opens the directory of `file`, so that a later rename of a directory above does not move the record. False with an
+ * error note if it does not exist. */
+bool lease_place_file(struct arena *arena, const char *file, struct lease_place *place,
+                      struct note_list *notes);
+
+/* The default place: a file named by the lease's time and id below `state` (created, mode 0700, owned by `uid`). False
+ * without a note if it cannot be used. */
+bool lease_place_state(struct arena *arena, const char *state, const struct lease *lease,
+                       struct lease_place *place);
+
+/* Fills id and started. */
+void lease_begin(struct lease *lease);
+
+/* Fills ended. */
+void lease_end(struct lease *lease, int status, pid_t unterminated);
+
+/* Writes the record: atomically to a file; to a descriptor of a regular file in place of what was written before, to
+ * any other as one more line. False with an error note on failure; true if there is no place. */
+bool lease_write(struct arena *arena, const struct lease *lease, const struct lease_place *place,
+                 struct note_list *notes);
