@@ -1,0 +1,389 @@
+#include "runtime/launch.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+#include "emitters/bwrap.h"
+#include "runtime/evidence_text.h"
+#include "runtime/expected.h"
+#include "runtime/launch_steps.h"
+#include "runtime/probe.h"
+#include "runtime/report.h"
+#include "runtime/unsandboxed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+static const char architecture[] = "x86_64";
+#elif defined(__aarch64__)
+static const char architecture[] = "aarch64";
+#else
+static const char architecture[] = "unknown";
+#endif
+
+enum { FIRST_MASK = 128, OWN_DESCRIPTORS = 64 };
+
+static bool step_engine(struct launch *launch)
+{
+    return launch->options->engine != ENGINE_NATIVE ||
+           launch_refuse(launch, SBX420_ENGINE, "there is no native engine in this build",
+                         "leave --engine out");
+}
+
+static bool step_controls(struct launch *launch)
+{
+    controls_needed(launch->prepared.bound, launch->needs);
+    return controls_check(launch->prepared.bound, CONTROL_TARGET_BWRAP, launch->needs, launch->accepted,
+                          &launch->notes);
+}
+
+static bool step_streams(struct launch *launch)
+{
+    return streams_prepare(&launch->streams, launch->prepared.bound, &launch->notes);
+}
+
+static void note_list_of(struct launch *launch, enum code code, const char *what, const char *const *paths,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        note_add(&launch->notes, (struct note){.code = code,
+                                               .text = arena_format(launch->arena, "%s %s", what,
+                                                                    escape_string(launch->arena, paths[i]))});
+}
+
+static bool step_facts(struct launch *launch)
+{
+    struct facts_request request = {.unix_sockets = launch->unix_sockets, .uid = geteuid()};
+
+    if (!facts_gather(launch->arena, launch->prepared.bound, &request, &launch->facts, &launch->notes))
+        return false;
+    note_list_of(launch, SBX425_MATCH, "a pattern denies", launch->facts.matches, launch->facts.match_count);
+    note_list_of(launch, SBX426_SOCKET_MASKED, "out of reach: the socket", launch->facts.masked_sockets,
+                 launch->facts.masked_socket_count);
+    const char *wrong = bound_prove(launch->arena, launch->prepared.bound);
+    if (wrong != NULL)
+        return launch_refuse(launch, SBX418_MERGE_WRONG, wrong, NULL);
+    /* Links on this machine may have opened more than the text says. */
+    return prepare_expectations(launch->arena, launch->prepared.bound, true, &launch->notes);
+}
+
+static bool step_plan(struct launch *launch)
+{
+    const struct root_value *temporary = &launch->prepared.bindings.roots[ROOT_TMP];
+    struct plan_input input = {.places = launch->facts.places,
+                               .place_count = launch->facts.place_count,
+                               .links = launch->facts.links,
+                               .link_count = launch->facts.link_count,
+                               .scratch = bound_scratch(launch->prepared.bound),
+                               .proc_read_only = launch->facts.proc_read_only,
+                               .proc_read_only_count = launch->facts.proc_read_only_count};
+
+    if (temporary->state == ROOT_BOUND && strcmp(temporary->paths[0], "/tmp") != 0)
+        input.temporary = temporary->paths[0];
+    launch->plan = plan_make(launch->arena, &input);
+    return true;
+}
+
+static bool is_scratch_variable(const char *name)
+{
+    return strcmp(name, "TMPDIR") == 0 || strcmp(name, "TMP") == 0 || strcmp(name, "TEMP") == 0;
+}
+
+/* PWD is set by the inner stage, and only where it is granted. */
+static bool step_variables(struct launch *launch)
+{
+    static const char *const scratch[] = {"TMPDIR", "TMP", "TEMP"};
+    struct variable_list all = bound_environment(launch->arena, launch->prepared.bound, &launch->notes);
+    bool own_scratch = bound_scratch(launch->prepared.bound);
+
+    for (uint32_t i = 0; i < all.count; i++) {
+        if (strcmp(all.items[i].name, "PWD") == 0)
+            launch->inner.working_variable = true;
+        else if (!own_scratch || !is_scratch_variable(all.items[i].name))
+            VECTOR_PUSH(launch->arena, &launch->variables, all.items[i]);
+    }
+    for (size_t i = 0; own_scratch && i < sizeof scratch / sizeof scratch[0]; i++)
+        VECTOR_PUSH(launch->arena, &launch->variables,
+                    (struct variable){.name = scratch[i], .value = "/tmp"});
+    return true;
+}
+
+static const char *search_path(const struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->prepared.environment.count; i++)
+        if (strcmp(launch->prepared.environment.items[i].name, "PATH") == 0)
+            return launch->prepared.environment.items[i].value;
+    return NULL;
+}
+
+static bool step_backend(struct launch *launch)
+{
+    return backend_find(launch->arena, launch->prepared.bound, search_path(launch), &launch->backend,
+                        &launch->notes);
+}
+
+static uint32_t count_words(const struct buffer *words)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < words->length; i++)
+        count += words->bytes[i] == '\0';
+    return count;
+}
+
+static bool step_words(struct launch *launch)
+{
+    struct bwrap_request request = {.plan = &launch->plan,
+                                    .environment = launch->variables.items,
+                                    .environment_count = launch->variables.count,
+                                    .share_network = !launch->own_network,
+                                    .pid_one = true,
+                                    .new_session = true,
+                                    .seccomp_fd = -1,
+                                    .first_mask_fd = FIRST_MASK};
+    struct seccomp_request filter = {0};
+    const char *error = NULL;
+
+    launch->words = buffer_in(launch->arena);
+    launch->filter = buffer_in(launch->arena);
+    launch->mask_count = bwrap_arguments(&launch->words, &request);
+    if (count_words(&launch->words) + 8 > BWRAP_WORDS)
+        return launch_refuse(launch, SBX421_TOO_MANY_OPERATIONS,
+                             "the policy needs more mounts than bubblewrap takes",
+                             "deny whole directories instead of single files, or use fewer patterns");
+    seccomp_request_of(launch->arena, launch->prepared.bound, architecture, &filter);
+    return seccomp_program(launch->arena, &filter, &launch->filter, &error) > 0 ||
+           launch_refuse(launch, SBX423_NO_FILTER, error, NULL);
+}
+
+static void print_dry_run(struct launch *launch)
+{
+    struct buffer out = buffer_in(launch->arena);
+
+    buffer_format(&out, "# plan of %s\n", escape_string(launch->arena, launch->prepared.policy->name));
+    plan_print(&out, &launch->plan);
+    for (uint32_t i = 0; i < launch->facts.missing_count; i++)
+        buffer_format(&out, "placeholder %s%s\n", escape_string(launch->arena, launch->facts.missing[i].path),
+                      launch->facts.missing[i].directory ? "/" : "");
+    buffer_format(&out, "# call (%u system call filter instructions, starts in %s)\n",
+                  (unsigned)(launch->filter.length / 8),
+                  escape_string(launch->arena, launch->prepared.directory));
+    backend_print(&out, &launch->backend, &launch->words);
+    write_all(STDOUT_FILENO, out.bytes, out.length);
+}
+
+/* The consecutive descriptors that the words name, each for one masked file. */
+static bool open_masks(struct launch *launch)
+{
+    struct rlimit files;
+    rlim_t wanted = FIRST_MASK + launch->mask_count + OWN_DESCRIPTORS;
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+        files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    launch->masks = arena_array(launch->arena, (size_t)launch->mask_count + 1, sizeof *launch->masks);
+    for (uint32_t i = 0; i < launch->mask_count; i++) {
+        launch->masks[i] = fcntl(null, F_DUPFD_CLOEXEC, FIRST_MASK + (int)i);
+        if (launch->masks[i] != FIRST_MASK + (int)i)
+            return launch_refuse(launch, SBX421_TOO_MANY_OPERATIONS,
+                                 "there are not enough descriptors for all masked files",
+                                 "raise the limit: ulimit -n");
+    }
+    close(null);
+    return true;
+}
+
+/* What the command may have open: its own former limit, or less by `limit files`. */
+static void limit_files(struct launch *launch, const struct rlimit *before)
+{
+    uint64_t limit = bound_limit(launch->prepared.bound, RULE_LIMIT_FILES);
+
+    launch->inner.files_soft = before->rlim_cur;
+    launch->inner.files_hard = before->rlim_max;
+    if (limit != 0 && limit < launch->inner.files_hard)
+        launch->inner.files_hard = limit;
+    if (launch->inner.files_soft > launch->inner.files_hard)
+        launch->inner.files_soft = launch->inner.files_hard;
+}
+
+static bool step_inner(struct launch *launch)
+{
+    const char *directory = launch->prepared.directory;
+    struct rlimit before = {0};
+    struct stat own = {0}, network = {0};
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    if (!open_masks(launch))
+        return false;
+    limit_files(launch, &before);
+    if (stat(directory, &own) != 0 || stat("/proc/self/ns/net", &network) != 0)
+        return launch_refuse(launch, SBX409_DIRECTORY_MISSING, strerror(errno), NULL);
+    launch->inner.directory = directory;
+    launch->inner.directory_known =
+        bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE;
+    launch->inner.device = own.st_dev;
+    launch->inner.inode = own.st_ino;
+    launch->inner.host_network = network.st_ino;
+    launch->inner.own_network = launch->own_network;
+    launch->inner.mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
+    launch->inner.arguments = launch->options->command;
+    return true;
+}
+
+static bool step_placeholders(struct launch *launch)
+{
+    if (launch->facts.missing_count == 0)
+        return true;
+    launch->placeholders = placeholders_make(launch->arena, &launch->facts, &launch->notes);
+    return launch->placeholders != NULL;
+}
+
+static bool backend_problem(struct launch *launch, const struct outcome *outcome)
+{
+    const char *cause, *remedy;
+
+    if (outcome->kind == OUTCOME_INTERRUPTED)
+        return launch_refuse(
+            launch, SBX424_INTERRUPTED,
+            arena_format(launch->arena, "signal %d came before the command was started", outcome->number),
+            NULL);
+    if (outcome->kind == OUTCOME_LATE)
+        return launch_refuse(
+            launch, SBX415_BACKEND_LATE,
+            arena_format(launch->arena, "bubblewrap made no sandbox within %d seconds", START_SECONDS),
+            "look for a file system that does not answer among the granted paths");
+    if (probe_diagnose(launch->arena, &cause, &remedy))
+        return launch_refuse(launch, SBX413_NO_NAMESPACES, cause, remedy);
+    return launch_refuse(launch, SBX414_BACKEND_FAILED,
+                         outcome->text == NULL
+                             ? "bubblewrap ended before the command was started"
+                             : arena_format(launch->arena, "bubblewrap failed: %s", outcome->text),
+                         "sbx-launch --dry-run shows the call");
+}
+
+static bool step_start(struct launch *launch)
+{
+    struct backend_request request = {.backend = &launch->backend,
+                                      .words = &launch->words,
+                                      .filter = &launch->filter,
+                                      .inner = &launch->inner,
+                                      .masks = launch->masks,
+                                      .mask_count = launch->mask_count,
+                                      .mask = &launch->signals.before};
+
+    memcpy(request.streams, launch->streams.inside, sizeof request.streams);
+    if (!backend_start(launch->arena, &request, &launch->sandbox, &launch->notes))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (launch->streams.inside[i] > STDERR_FILENO)
+            close(launch->streams.inside[i]);
+    struct outcome outcome =
+        sandbox_await(launch->arena, &launch->sandbox, &launch->signals, &launch->evidence);
+    return outcome.kind == OUTCOME_READY || backend_problem(launch, &outcome);
+}
+
+/* What was measured inside must be what was asked for. */
+static bool step_evidence(struct launch *launch)
+{
+    if (launch->evidence.problem[0] != '\0')
+        return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem,
+                             "nothing ran; sbx-launch --dry-run shows what was asked for");
+    launch->lease.policy = launch->prepared.policy;
+    launch->lease.backend = "bwrap";
+    launch->lease.backend_version = launch->backend.version;
+    launch->lease.accepted = launch->accepted;
+    launch->lease.notes = &launch->notes;
+    return evidence_controls(launch, &launch->lease.controls);
+}
+
+static bool step_record(struct launch *launch)
+{
+    return lease_write(launch->arena, &launch->lease, &launch->place, &launch->notes);
+}
+
+/* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
+static bool (*const steps[])(struct launch *launch) = {
+    step_directory, step_policy, step_bind, step_engine,    step_controls, step_lease,
+    step_streams,   step_facts,  step_plan, step_variables, step_backend,  step_words,
+};
+
+static bool (*const starting_steps[])(struct launch *launch) = {
+    step_inner, step_signals, step_placeholders, step_start, step_evidence, step_record,
+};
+
+static int ended(struct launch *launch, const struct outcome *outcome, pid_t left)
+{
+    int status = outcome->number;
+    bool missing =
+        outcome->kind == OUTCOME_NOT_STARTED && (outcome->number == ENOENT || outcome->number == ENOTDIR);
+    int code = outcome->kind == OUTCOME_ENDED
+                   ? (WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status))
+               : outcome->kind == OUTCOME_NOT_STARTED ? (missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE)
+                                                      : 128 + SIGKILL;
+
+    if (outcome->kind == OUTCOME_NOT_STARTED)
+        report_line(launch->arena, "%s: %s", launch->options->command[0],
+                    missing ? "not found inside" : strerror(outcome->number));
+    if (outcome->kind == OUTCOME_FAILED)
+        report_line(launch->arena, "the sandbox was ended from outside");
+    /* The record speaks of the same exit that the caller sees. */
+    lease_end(&launch->lease, outcome->kind == OUTCOME_ENDED ? status : code << 8, left);
+    lease_write(launch->arena, &launch->lease, &launch->place, &launch->notes);
+    return code;
+}
+
+static int run(struct launch *launch)
+{
+    struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams);
+    pid_t left = sandbox_end(&launch->sandbox);
+
+    streams_drain(&launch->streams);
+    placeholders_remove(launch->placeholders);
+    return ended(launch, &outcome, left);
+}
+
+static enum report_level level_of(const struct options *options)
+{
+    return options->verbose ? REPORT_NOTES : options->quiet ? REPORT_ERRORS : REPORT_WARNINGS;
+}
+
+static bool take_steps(struct launch *launch, bool (*const *list)(struct launch *), size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!list[i](launch))
+            return false;
+    return true;
+}
+
+int launch(struct arena *arena, const struct options *options)
+{
+    struct launch launch = {.arena = arena,
+                            .options = options,
+                            .notes = note_list_in(arena),
+                            .sandbox = {.status = -1, .go = -1, .errors = -1}};
+    bool ready;
+
+    if (options->unsandboxed)
+        return launch_unsandboxed(&launch);
+    ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
+    if (ready && options->dry_run) {
+        print_dry_run(&launch);
+        report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));
+        return EXIT_SUCCESS;
+    }
+    ready = ready && take_steps(&launch, starting_steps, sizeof starting_steps / sizeof starting_steps[0]);
+    report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));
+    if (ready)
+        return run(&launch);
+    sandbox_end(&launch.sandbox);
+    placeholders_remove(launch.placeholders);
+    return EXIT_REFUSED;
+}

@@ -1,0 +1,36 @@
+/* launch_state.h - what the steps of a launch hand to each other (launch.c). */
+#pragma once
+
+#include "emitters/seccomp.h"
+#include "runtime/backend_bwrap.h"
+#include "runtime/facts.h"
+#include "runtime/lease.h"
+#include "runtime/placeholder.h"
+#include "runtime/prepare.h"
+#include "runtime/supervise.h"
+
+struct launch {
+    struct arena *arena;
+    const struct options *options;
+    struct note_list notes;
+    struct prepared prepared;
+    struct control_need needs[CONTROLS];
+    const struct rule *accepted[CONTROLS];
+    struct lease lease;
+    struct lease_place place;
+    struct streams streams;
+    struct facts facts;
+    struct plan plan;
+    struct variable_list variables; /* of the command */
+    bool own_network, unix_sockets;
+    struct backend backend;
+    struct buffer words, filter;
+    int *masks;
+    uint32_t mask_count;
+    struct inner_config inner;
+    struct signals signals;
+    struct placeholder_set *placeholders;
+    struct sandbox sandbox;
+    struct evidence evidence;
+    int exit_code;
+};

@@ -1,0 +1,95 @@
+#include "runtime/launch_steps.h"
+
+#include "base/escape.h"
+#include "emitters/control_need.h"
+#include "runtime/launch.h"
+#include "runtime/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool launch_refuse(struct launch *launch, enum code code, const char *text, const char *help)
+{
+    note_add(&launch->notes, (struct note){.code = code, .text = text, .help = help});
+    return false;
+}
+
+bool step_directory(struct launch *launch)
+{
+    return prepare_directory(launch->arena, launch->options, &launch->prepared, &launch->notes) &&
+           owner_settle(launch->arena, launch->prepared.work, launch->options->as_owner, &launch->notes);
+}
+
+bool step_policy(struct launch *launch)
+{
+    return prepare_policy(launch->arena, launch->options, &launch->prepared, &launch->notes);
+}
+
+bool step_bind(struct launch *launch)
+{
+    bool everything = false;
+
+    if (!prepare_bound(launch->arena, launch->options, &launch->prepared, &launch->notes))
+        return false;
+    bound_network_open(launch->prepared.bound, &everything);
+    launch->own_network = !everything;
+    launch->unix_sockets = policy_opens_unix_sockets(launch->prepared.bound);
+    return prepare_expectations(launch->arena, launch->prepared.bound, false, &launch->notes);
+}
+
+int lease_descriptor(const char *text)
+{
+    char *end;
+    long number;
+
+    if (text == NULL || strncmp(text, "fd:", 3) != 0)
+        return -1;
+    errno = 0;
+    number = strtol(text + 3, &end, 10);
+    return errno == 0 && end != text + 3 && *end == '\0' && number >= 1 && number <= INT32_MAX ? (int)number
+                                                                                               : -1;
+}
+
+/* Where the record goes; a file that the command could write would be no record. */
+bool step_lease(struct launch *launch)
+{
+    const char *text = launch->options->lease;
+    struct lease_place *place = &launch->place;
+
+    lease_begin(&launch->lease);
+    *place = (struct lease_place){.directory = -1, .descriptor = -1};
+    if (launch->options->dry_run)
+        return true;
+    if (text == NULL) {
+        if (launch->prepared.state == NULL ||
+            !lease_place_state(launch->arena, launch->prepared.state, &launch->lease, place)) {
+            *place = (struct lease_place){.directory = -1, .descriptor = -1};
+            note_add(&launch->notes,
+                     (struct note){.code = SBX428_NO_RECORD,
+                                   .text = "no record of this run is kept: the state directory cannot "
+                                           "be used"});
+        }
+        return true;
+    }
+    if (strncmp(text, "fd:", 3) == 0) {
+        place->descriptor = lease_descriptor(text);
+        return fcntl(place->descriptor, F_GETFD) >= 0 ||
+               launch_refuse(launch, SBX411_LEASE_UNWRITABLE, "the descriptor of --lease is not open", NULL);
+    }
+    if (!lease_place_file(launch->arena, text, place, &launch->notes))
+        return false;
+    return bound_level(launch->prepared.bound, place->path, strlen(place->path)) != LEVEL_WRITE ||
+           launch_refuse(launch, SBX410_LEASE_IN_REACH,
+                         arena_format(launch->arena, "the command could write its own lease %s",
+                                      escape_string(launch->arena, place->path)),
+                         "name a file outside what the policy grants for writing");
+}
+
+/* From here on something may have to be removed again, so that signals must not end the launcher at once. */
+bool step_signals(struct launch *launch)
+{
+    return signals_take(&launch->signals) ||
+           launch_refuse(launch, SBX414_BACKEND_FAILED, "signals cannot be taken over", NULL);
+}

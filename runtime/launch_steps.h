@@ -1,0 +1,16 @@
+/* launch_steps.h - the steps that every launch takes, with or without a sandbox, in their order (launch_steps.c).
+ *
+ * Each returns false with an error note if the launch must not go on; nothing has run then.
+ */
+#pragma once
+
+#include "runtime/launch_state.h"
+
+bool step_directory(struct launch *launch);
+bool step_policy(struct launch *launch);
+bool step_bind(struct launch *launch);
+bool step_lease(struct launch *launch);
+bool step_signals(struct launch *launch);
+
+/* Queues an error note; always false. */
+bool launch_refuse(struct launch *launch, enum code code, const char *text, const char *help);

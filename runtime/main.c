@@ -1,0 +1,65 @@
+#include "base/escape.h"
+#include "runtime/inner.h"
+#include "runtime/launch.h"
+#include "runtime/probe.h"
+#include "runtime/process.h"
+#include "runtime/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int probe(struct arena *arena, const struct options *options)
+{
+    struct probe_result result = probe_backend(arena);
+
+    probe_print(arena, &result, options->json);
+    return result.usable ? EXIT_SUCCESS : EXIT_REFUSED;
+}
+
+static int usage(struct arena *arena)
+{
+    struct buffer out = buffer_in(arena);
+
+    options_usage(&out);
+    return write_all(STDOUT_FILENO, out.bytes, out.length) ? EXIT_SUCCESS : EXIT_REFUSED;
+}
+
+static int run(struct arena *arena, int argc, char **argv)
+{
+    struct options options;
+    const char *wrong = options_parse(arena, argc, argv, &options);
+    int lease = lease_descriptor(options.lease);
+
+    /* Before anything is opened: what the caller left open is nobody's business inside. */
+    descriptors_close(3, &lease, 1);
+    if (wrong != NULL) {
+        report_line(arena, "%s (see sbx-launch --help)", wrong);
+        return EXIT_REFUSED;
+    }
+    if (options.help)
+        return usage(arena);
+    if (options.version)
+        return write_all(STDOUT_FILENO, "sbx-launch " SBX_VERSION "\n", sizeof "sbx-launch " SBX_VERSION)
+                   ? EXIT_SUCCESS
+                   : EXIT_REFUSED;
+    return options.probe ? probe(arena, &options) : launch(arena, &options);
+}
+
+int main(int argc, char **argv)
+{
+    jmp_buf exhausted;
+
+    if (argc == 3 && strcmp(argv[1], INNER_STAGE_WORD) == 0)
+        return inner_stage(argv[2]);
+    struct arena *arena = arena_create(0);
+    if (arena == NULL || setjmp(exhausted) != 0) {
+        static const char text[] = "sbx-launch: out of memory\n";
+        write_all(STDERR_FILENO, text, sizeof text - 1);
+        return EXIT_REFUSED;
+    }
+    arena_on_exhausted(arena, &exhausted);
+    int code = run(arena, argc, argv);
+    arena_destroy(arena);
+    return code;
+}

@@ -1,0 +1,28 @@
+/* options.h - sbx-launch's command line: one table behind parsing and usage. */
+#pragma once
+
+#include "base/buffer.h"
+#include "policy/bound.h"
+
+struct option_words {
+    const char **items;
+    uint32_t count, capacity;
+};
+
+enum engine { ENGINE_AUTO, ENGINE_BWRAP, ENGINE_NATIVE };
+
+struct options {
+    const char *policy;         /* POLICY.bin or .sbx; NULL with --probe */
+    char **command;             /* COMMAND and its arguments, NULL-terminated; NULL with --probe */
+    struct variable_list roots; /* --root, names without '$' */
+    struct option_words managed;
+    const char *chdir, *lease; /* as given, or NULL */
+    enum engine engine;
+    bool dry_run, unsandboxed, as_owner, probe, json, verbose, quiet, help, version;
+};
+
+/* Fills `options` from `argv`; strings point into it. Returns NULL, or what is wrong with the call (in `arena`). */
+const char *options_parse(struct arena *arena, int argc, char **argv, struct options *options);
+
+/* Appends the usage text made from the table. */
+void options_usage(struct buffer *out);

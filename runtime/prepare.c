@@ -1,0 +1,360 @@
+#include "runtime/prepare.h"
+
+#include "base/escape.h"
+#include "policy/file.h"
+#include "policy/host.h"
+#include "runtime/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { POLICY_BYTES = 256 << 20, COMPILE_SECONDS = 60 };
+
+static bool refuse(struct note_list *notes, enum code code, const char *text, const char *help)
+{
+    note_add(notes, (struct note){.code = code, .text = text, .help = help});
+    return false;
+}
+
+static const char *canonical(struct arena *arena, const char *path)
+{
+    char resolved[PATH_MAX];
+
+    return realpath(path, resolved) == NULL ? NULL : arena_strdup(arena, resolved);
+}
+
+static const char *canonical_directory(struct arena *arena, const char *path)
+{
+    const char *found = canonical(arena, path);
+    struct stat status;
+
+    return found != NULL && stat(found, &status) == 0 && S_ISDIR(status.st_mode) ? found : NULL;
+}
+
+static const char *directory_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
+}
+
+bool prepare_directory(struct arena *arena, const struct options *options, struct prepared *prepared,
+                       struct note_list *notes)
+{
+    const char *work = ".", *start = NULL;
+
+    for (uint32_t i = 0; i < options->roots.count; i++)
+        if (strcmp(options->roots.items[i].name, "WORK") == 0)
+            work = options->roots.items[i].value;
+    prepared->work = canonical_directory(arena, work);
+    if (prepared->work == NULL)
+        return refuse(
+            notes, SBX409_DIRECTORY_MISSING,
+            arena_format(arena, "the working directory %s is no directory", escape_string(arena, work)),
+            "start in a directory that exists, or name one with --root WORK=PATH");
+    prepared->directory = prepared->work;
+    if (options->chdir == NULL)
+        return true;
+    start = options->chdir[0] == '/' ? options->chdir
+                                     : arena_format(arena, "%s/%s", prepared->work, options->chdir);
+    prepared->directory = canonical_directory(arena, start);
+    if (prepared->directory == NULL)
+        return refuse(notes, SBX409_DIRECTORY_MISSING,
+                      arena_format(arena, "--chdir %s is no directory", escape_string(arena, start)), NULL);
+    return true;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = strlen(path), tail = strlen(suffix);
+
+    return length > tail && strcmp(path + length - tail, suffix) == 0;
+}
+
+/* The program `name` in the directory of this one, or NULL. */
+static const char *sibling(struct arena *arena, const char *name)
+{
+    const char *self = own_program(arena);
+
+    return self == NULL || self[0] != '/' ? NULL
+                                          : arena_format(arena, "%s/%s", directory_of(arena, self), name);
+}
+
+/* The compiler's output for a .sbx file; its errors go straight to the caller. */
+static char *compile(struct arena *arena, const char *path, size_t *length, struct note_list *notes)
+{
+    const char *compiler = sibling(arena, "sbxc"), *error = NULL;
+    struct buffer output = buffer_in(arena);
+    char *const argv[] = {(char *)"sbxc", (char *)"compile", (char *)path, (char *)"-t",
+                          (char *)"bin",  (char *)"-o",      (char *)"-",  NULL};
+    struct helper helper = {
+        .argv = argv, .keep_errors = true, .seconds = COMPILE_SECONDS, .limit = POLICY_BYTES};
+
+    helper.program = compiler == NULL ? -1 : open(compiler, O_RDONLY | O_CLOEXEC);
+    if (helper.program < 0) {
+        refuse(notes, SBX403_COMPILER, "the compiler sbxc is not beside sbx-launch",
+               "compile the policy first: sbxc POLICY.sbx -o policy.bin");
+        return NULL;
+    }
+    int code = helper_run(&helper, &output, &error);
+    close(helper.program);
+    if (code != 0) {
+        refuse(notes, SBX403_COMPILER,
+               arena_format(arena, "%s was not compiled%s%s", escape_string(arena, path),
+                            error == NULL ? "" : ": sbxc ", error == NULL ? "" : error),
+               NULL);
+        return NULL;
+    }
+    *length = output.length;
+    return output.bytes;
+}
+
+static struct policy *policy_load(struct arena *arena, const char *path, struct note_list *notes)
+{
+    size_t length = 0;
+    const char *error = NULL;
+    bool source = has_suffix(path, ".sbx");
+    char *bytes =
+        source ? compile(arena, path, &length, notes) : file_read(arena, path, POLICY_BYTES, &length, &error);
+    struct policy *policy = NULL;
+
+    if (bytes == NULL && source)
+        return NULL;
+    if (bytes == NULL) {
+        refuse(notes, SBX401_POLICY_UNREADABLE, escape_string(arena, error), NULL);
+        return NULL;
+    }
+    policy = policy_read(arena, bytes, length, &error);
+    if (policy == NULL)
+        refuse(notes, SBX402_POLICY_DAMAGED,
+               arena_format(arena, "%s: %s", escape_string(arena, path), escape_string(arena, error)),
+               "compile it again: sbxc POLICY.sbx -o policy.bin");
+    if (policy != NULL && policy->layers[0].kind != LAYER_POLICY) {
+        refuse(
+            notes, SBX402_POLICY_DAMAGED,
+            arena_format(arena, "%s is a managed policy, which grants nothing", escape_string(arena, path)),
+            "put it into a directory given by --managed");
+        return NULL;
+    }
+    return policy;
+}
+
+bool prepare_policy(struct arena *arena, const struct options *options, struct prepared *prepared,
+                    struct note_list *notes)
+{
+    const struct policy *own;
+    bool good = true;
+
+    prepared->policy_path = canonical(arena, options->policy);
+    if (prepared->policy_path == NULL)
+        return refuse(notes, SBX401_POLICY_UNREADABLE,
+                      arena_format(arena, "%s: %s", escape_string(arena, options->policy), strerror(errno)),
+                      NULL);
+    own = policy_load(arena, prepared->policy_path, notes);
+    good = managed_system(arena, &prepared->managed, notes) && own != NULL;
+    for (uint32_t i = 0; i < options->managed.count && good; i++)
+        good = managed_directory(arena, options->managed.items[i], geteuid(), &prepared->managed, notes);
+    if (!good)
+        return false;
+    uint32_t count = prepared->managed.count;
+    const struct policy **layers = arena_array(arena, (size_t)count + 1, sizeof *layers);
+    for (uint32_t i = 0; i < count; i++)
+        layers[i] = prepared->managed.items[i].policy;
+    prepared->policy = policy_merge(arena, own, layers, count);
+    return true;
+}
+
+static bool path_uses(const struct policy_path *path, const char *name)
+{
+    return path->root >= ROOT_WORK && path->root < ROOT_ENV && strcmp(root_names[path->root], name) == 0;
+}
+
+static bool rule_uses(const struct rule *rule, const char *name)
+{
+    if (path_uses(&rule->path, name))
+        return true;
+    for (uint32_t i = 0; rule->except != NULL && i < rule->except->count; i++)
+        if (path_uses(&rule->except->items[i], name))
+            return true;
+    return false;
+}
+
+/* Whoever calls must not move the ground on which a managed layer stands (language.md 5). */
+static bool roots_are_free(struct arena *arena, const struct options *options, const struct policy *policy,
+                           struct note_list *notes)
+{
+    for (uint32_t i = 0; i < options->roots.count; i++)
+        for (uint32_t j = 0; j < policy->rule_count; j++) {
+            const struct rule *rule = &policy->rules[j];
+            const char *name = options->roots.items[i].name;
+            if (policy->layers[rule->layer].kind != LAYER_MANAGED || !rule_uses(rule, name))
+                continue;
+            note_add(
+                notes,
+                (struct note){.code = SBX406_MANAGED_ROOT,
+                              .rule = rule,
+                              .text = arena_format(arena, "--root %s: a managed policy uses $%s", name, name),
+                              .help = strcmp(name, "WORK") == 0 ? "start sbx-launch in that directory instead"
+                                                                : "leave the option out"});
+            return false;
+        }
+    return true;
+}
+
+static const char *variable_value(const struct variable_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return list->items[i].value;
+    return NULL;
+}
+
+/* Where records go by default: below the XDG state directory, or nowhere if $HOME is not the caller's own. */
+static const char *state_directory(struct arena *arena, const struct prepared *prepared)
+{
+    const char *given = variable_value(&prepared->environment, "XDG_STATE_HOME");
+    const struct root_value *home = &prepared->bindings.roots[ROOT_HOME];
+
+    if (given != NULL && given[0] == '/') {
+        const char *found = canonical_directory(arena, given);
+        return found == NULL ? NULL : arena_format(arena, "%s/sbx", found);
+    }
+    if (home->state != ROOT_BOUND || home->refused != NULL)
+        return NULL;
+    return arena_format(arena, "%s/.local/state/sbx", home->paths[0]);
+}
+
+/* The policy's own files, the managed ones and the launcher's are nothing that the command may change (language.md 6). */
+static void cap_own_files(struct arena *arena, const struct prepared *prepared, struct bound_policy *bound)
+{
+    const char *base = directory_of(arena, prepared->policy_path);
+    const char *self = own_program(arena), *compiler = sibling(arena, "sbxc");
+
+    bound_add_itself(bound, prepared->policy_path, "the policy file");
+    for (uint32_t i = 0; i < prepared->policy->source_count; i++) {
+        const struct policy_source *source = &prepared->policy->sources[i];
+        const char *path = NULL;
+        if (source->kind == SOURCE_POLICY || source->kind == SOURCE_PRESET_FILE)
+            path = canonical(arena, arena_format(arena, "%s/%s", base, source->name));
+        if (path != NULL)
+            bound_add_itself(bound, path, "a file that the policy uses");
+    }
+    for (uint32_t i = 0; i < prepared->managed.count; i++) {
+        const char *path = canonical(arena, prepared->managed.items[i].path);
+        if (path != NULL)
+            bound_add_itself(bound, path, "a managed policy");
+    }
+    if (self != NULL && self[0] == '/')
+        bound_add_itself(bound, self, "the launcher");
+    if (compiler != NULL && access(compiler, F_OK) == 0)
+        bound_add_itself(bound, compiler, "the compiler");
+    if (prepared->state != NULL)
+        bound_add_itself(bound, prepared->state, "the launcher's records");
+}
+
+static struct bound_policy *bind(struct arena *arena, struct prepared *prepared, const char *command,
+                                 struct note_list *notes)
+{
+    prepared->bindings.command = command;
+    struct bound_policy *bound = policy_bind(arena, prepared->policy, &prepared->bindings, notes);
+    cap_own_files(arena, prepared, bound);
+    bound_seal(bound, notes);
+    return bound;
+}
+
+static bool has_command_rules(const struct policy *policy)
+{
+    for (uint32_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].commands != NULL)
+            return true;
+    return false;
+}
+
+/* Judged on the policy as if the rules held: they must not vouch for a file that they make writable. */
+static const char *trusted_command(struct arena *arena, struct prepared *prepared, const char *command,
+                                   struct note_list *notes)
+{
+    struct note_list unheard = note_list_in(arena);
+
+    if (strchr(command, '/') != NULL || !has_command_rules(prepared->policy))
+        return NULL;
+    struct bound_policy *trial = bind(arena, prepared, command, &unheard);
+    struct variable_list environment = bound_environment(arena, trial, &unheard);
+    if (host_command_trusted(arena, trial, command, variable_value(&environment, "PATH")))
+        return command;
+    note_add(notes,
+             (struct note){.code = SBX427_COMMAND_NOT_TRUSTED,
+                           .text = arena_format(arena,
+                                                "rules for the command %s do not hold: it is not found, or "
+                                                "found where the command can write",
+                                                escape_string(arena, command))});
+    return NULL;
+}
+
+bool prepare_bound(struct arena *arena, const struct options *options, struct prepared *prepared,
+                   struct note_list *notes)
+{
+    if (!roots_are_free(arena, options, prepared->policy, notes))
+        return false;
+    prepared->environment = host_environment(arena);
+    struct host_request request = {.work = prepared->work,
+                                   .given_roots = options->roots.items,
+                                   .given_root_count = options->roots.count,
+                                   .environment = prepared->environment.items,
+                                   .environment_count = prepared->environment.count,
+                                   .uid = geteuid()};
+    host_bind(arena, &request, &prepared->bindings, notes);
+    if (notes->errors > 0)
+        return false;
+    prepared->state = state_directory(arena, prepared);
+    prepared->bound =
+        bind(arena, prepared, trusted_command(arena, prepared, options->command[0], notes), notes);
+    if (notes->errors > 0)
+        return false;
+    const char *wrong = bound_prove(arena, prepared->bound);
+    return wrong == NULL || refuse(notes, SBX418_MERGE_WRONG, wrong, NULL);
+}
+
+static const char *expectation_argument(const struct bound_rule *bound_rule)
+{
+    return bound_rule->at.path != NULL ? bound_rule->at.path : bound_rule->rule->name;
+}
+
+static bool holds(const struct rule *rule, const struct decision *decision)
+{
+    return rule->allow ? decision->verdict == VERDICT_ALLOW : decision->verdict == VERDICT_DENY;
+}
+
+bool prepare_expectations(struct arena *arena, const struct bound_policy *bound, bool denials_only,
+                          struct note_list *notes)
+{
+    bool good = true;
+
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *item = &bound->rules.items[i];
+        const char *argument = expectation_argument(item), *error = NULL;
+        if (item->rule == NULL || item->rule->kind != RULE_EXPECT || item->dropped || argument == NULL ||
+            (denials_only && item->rule->allow))
+            continue;
+        const struct decision *decision =
+            bound_decide(arena, bound, item->rule->operation, argument, strlen(argument), &error);
+        if (decision != NULL && holds(item->rule, decision))
+            continue;
+        const struct bound_rule *why = decision == NULL ? NULL : decision->reasons[0].rule;
+        const char *effect = decision == NULL ? error : decision->reasons[0].effect;
+        note_add(notes, (struct note){.code = SBX417_EXPECTATION,
+                                      .rule = item->rule,
+                                      .text = arena_format(
+                                          arena, "%s does not hold for %s: %s%s%s",
+                                          rule_text(arena, item->rule), escape_string(arena, argument),
+                                          why == NULL || why->rule == NULL ? "" : rule_text(arena, why->rule),
+                                          why == NULL || why->rule == NULL ? "" : " ", effect)});
+        good = false;
+    }
+    return good;
+}
