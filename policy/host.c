@@ -1,0 +1,313 @@
+#include "policy/host.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __APPLE__
+static const enum system this_system = SYSTEM_MACOS;
+#else
+static const enum system this_system = SYSTEM_LINUX;
+#endif
+
+/* Where the platform keeps what belongs to a user, and the variable that moves it on Linux. */
+static const struct {
+    enum root root;
+    const char *variable, *linux_place, *macos_place;
+} user_places[] = {
+    {ROOT_CONFIG, "XDG_CONFIG_HOME", ".config", "Library/Application Support"},
+    {ROOT_CACHE, "XDG_CACHE_HOME", ".cache", "Library/Caches"},
+    {ROOT_DATA, "XDG_DATA_HOME", ".local/share", "Library/Application Support"},
+};
+
+enum { USER_PLACES = sizeof user_places / sizeof *user_places };
+
+struct binder {
+    struct arena *arena;
+    const struct host_request *request;
+    struct bindings *bindings;
+    struct note_list *notes;
+};
+
+static const char *resolve(struct arena *arena, const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    if (resolved == NULL)
+        return NULL;
+    const char *copy = arena_strdup(arena, resolved);
+    free(resolved);
+    return copy;
+}
+
+/* The canonical form of an absolute path whose end may be missing: its deepest existing ancestor is resolved. NULL if a
+ * missing part goes upward or the path cannot be looked at. */
+static const char *canonical_path(struct arena *arena, const char *path)
+{
+    const char *rest = "";
+    for (size_t length = strlen(path); length > 0;) {
+        const char *head = arena_copy(arena, path, length);
+        const char *resolved = resolve(arena, head);
+        if (resolved != NULL)
+            return arena_format(arena, "%s%s", strcmp(resolved, "/") == 0 && *rest != '\0' ? "" : resolved,
+                                rest);
+        if (errno != ENOENT)
+            return NULL;
+        const char *name = strrchr(head, '/') + 1;
+        if (strcmp(name, "..") == 0)
+            return NULL;
+        if (*name != '\0' && strcmp(name, ".") != 0)
+            rest = arena_format(arena, "/%s%s", name, rest);
+        length = (size_t)(name - 1 - head);
+    }
+    return *rest == '\0' ? "/" : rest;
+}
+
+static const char *variable(const struct host_request *request, const char *name)
+{
+    for (uint32_t i = 0; i < request->environment_count; i++)
+        if (strcmp(request->environment[i].name, name) == 0)
+            return request->environment[i].value;
+    return NULL;
+}
+
+static struct root_value bound_to(struct arena *arena, const char *path)
+{
+    const char **paths = arena_alloc(arena, sizeof *paths);
+    *paths = path;
+    return (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
+}
+
+static void root_set(struct binder *binder, enum root root, const char *path)
+{
+    const char *place = path != NULL && *path == '/' ? canonical_path(binder->arena, path) : NULL;
+    if (place != NULL) {
+        binder->bindings->roots[root] = bound_to(binder->arena, place);
+        return;
+    }
+    note_add(binder->notes,
+             (struct note){
+                 .code = SBX176_ROOT_NOT_FOUND,
+                 .text = arena_format(binder->arena, "$%s is unset: %s cannot be resolved", root_names[root],
+                                      path == NULL ? "its directory" : escape_string(binder->arena, path))});
+}
+
+/* Roots given by --root */
+
+static enum root given_root(const char *name)
+{
+    for (enum root root = ROOT_WORK; root <= ROOT_GITDIR; root++)
+        if (strcmp(root_names[root], name) == 0)
+            return root;
+    return ROOTS;
+}
+
+static void given_refuse(struct binder *binder, const struct variable *given, const char *cause)
+{
+    const char *name = escape_string(binder->arena, given->name),
+               *path = escape_string(binder->arena, given->value);
+    note_add(binder->notes,
+             (struct note){.code = SBX175_GIVEN_ROOT,
+                           .text = arena_format(binder->arena, "--root %s=%s: %s", name, path, cause)});
+}
+
+static void given_add(struct binder *binder, const struct variable *given)
+{
+    enum root root = given_root(given->name);
+    if (root == ROOTS) {
+        given_refuse(binder, given, "there is no such root");
+        return;
+    }
+    struct root_value *value = &binder->bindings->roots[root];
+    const char *path = *given->value == '/' ? resolve(binder->arena, given->value) : NULL;
+    if (*given->value != '/') {
+        given_refuse(binder, given, "the path is not absolute");
+    } else if (path == NULL) {
+        given_refuse(binder, given, strerror(errno));
+    } else if (value->state == ROOT_BOUND && root != ROOT_GITDIR) {
+        given_refuse(binder, given, "the root is given twice");
+    } else {
+        const char **paths = arena_array(binder->arena, value->count + 1, sizeof *paths);
+        if (value->count > 0)
+            memcpy(paths, value->paths, value->count * sizeof *paths);
+        paths[value->count] = path;
+        *value = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = value->count + 1};
+    }
+}
+
+/* Roots found on this machine */
+
+static void home_refuse(struct root_value *home, const char *cause)
+{
+    *home = (struct root_value){.state = ROOT_UNSET, .refused = cause};
+}
+
+static void home_find(struct binder *binder)
+{
+    struct root_value *home = &binder->bindings->roots[ROOT_HOME];
+    const char *path = variable(binder->request, "HOME");
+    if (home->state != ROOT_BOUND) {
+        if (path == NULL || *path == '\0')
+            home_refuse(home, "HOME is not set");
+        else if (*path != '/')
+            home_refuse(home, "HOME is not an absolute path");
+        else if ((path = resolve(binder->arena, path)) == NULL)
+            home_refuse(home, "HOME names no directory");
+        else
+            *home = bound_to(binder->arena, path);
+    }
+    struct stat about;
+    if (home->state == ROOT_BOUND && (stat(home->paths[0], &about) != 0 || !S_ISDIR(about.st_mode) ||
+                                      about.st_uid != binder->request->uid))
+        home_refuse(home, "HOME is no directory that belongs to the caller");
+}
+
+static const char *place_below(struct arena *arena, const char *home, uint32_t place)
+{
+    const char *below =
+        this_system == SYSTEM_MACOS ? user_places[place].macos_place : user_places[place].linux_place;
+    return arena_format(arena, "%s/%s", home, below);
+}
+
+static void user_places_find(struct binder *binder)
+{
+    const struct root_value *home = &binder->bindings->roots[ROOT_HOME];
+    for (uint32_t i = 0; i < USER_PLACES; i++) {
+        if (binder->bindings->roots[user_places[i].root].state == ROOT_BOUND)
+            continue;
+        const char *moved =
+            this_system == SYSTEM_LINUX ? variable(binder->request, user_places[i].variable) : NULL;
+        if (moved != NULL && *moved == '/')
+            root_set(binder, user_places[i].root, moved);
+        else
+            root_set(binder, user_places[i].root,
+                     home->state == ROOT_BOUND ? place_below(binder->arena, home->paths[0], i) : NULL);
+    }
+}
+
+static void work_find(struct binder *binder)
+{
+    if (binder->bindings->roots[ROOT_WORK].state == ROOT_BOUND)
+        return;
+    const char *work = binder->request->work;
+    root_set(binder, ROOT_WORK, work != NULL ? resolve(binder->arena, work) : resolve(binder->arena, "."));
+}
+
+static void temporary_find(struct binder *binder)
+{
+    if (binder->bindings->roots[ROOT_TMP].state == ROOT_BOUND)
+        return;
+    const char *directory = variable(binder->request, "TMPDIR");
+    root_set(binder, ROOT_TMP, directory != NULL && *directory == '/' ? directory : "/tmp");
+}
+
+static void repository_bind(struct binder *binder)
+{
+    struct root_value *roots = binder->bindings->roots;
+    struct root_value repo, gitdir;
+    if (roots[ROOT_WORK].state != ROOT_BOUND ||
+        (roots[ROOT_REPO].state == ROOT_BOUND && roots[ROOT_GITDIR].state == ROOT_BOUND))
+        return;
+    repository_find(binder->arena, roots[ROOT_WORK].paths[0], binder->request->uid, &repo, &gitdir,
+                    binder->notes);
+    if (roots[ROOT_REPO].state != ROOT_BOUND)
+        roots[ROOT_REPO] = repo;
+    if (roots[ROOT_GITDIR].state != ROOT_BOUND)
+        roots[ROOT_GITDIR] = gitdir;
+}
+
+/* Managed layers do not ask the environment, which whoever runs the command chooses. */
+static void managed_bind(struct binder *binder)
+{
+    struct root_value *managed = binder->bindings->managed_roots;
+    memcpy(managed, binder->bindings->roots, sizeof binder->bindings->roots);
+    managed[ROOT_HOME] = (struct root_value){.state = ROOT_UNSET};
+    const char *home = account_home(binder->arena, binder->request->uid);
+    if (home != NULL)
+        home = canonical_path(binder->arena, home);
+    if (home != NULL)
+        managed[ROOT_HOME] = bound_to(binder->arena, home);
+    for (uint32_t i = 0; i < USER_PLACES; i++) {
+        const char *place =
+            home == NULL ? NULL : canonical_path(binder->arena, place_below(binder->arena, home, i));
+        managed[user_places[i].root] =
+            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place);
+    }
+}
+
+/* The host as binding sees it */
+
+static const char *view_canonical(void *context, struct arena *arena, const char *path)
+{
+    (void)context;
+    return resolve(arena, path);
+}
+
+static bool view_is_directory(void *context, const char *path)
+{
+    (void)context;
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static const struct host_view host_view = {.canonical = view_canonical, .is_directory = view_is_directory};
+
+void host_bind(struct arena *arena, const struct host_request *request, struct bindings *bindings,
+               struct note_list *notes)
+{
+    struct binder binder = {arena, request, bindings, notes};
+    *bindings = (struct bindings){
+        .system = this_system,
+        .environment = request->environment,
+        .environment_count = request->environment_count,
+        .environment_known = true,
+        .command = bindings->command,
+        .host = &host_view,
+    };
+    for (uint32_t i = 0; i < request->given_root_count; i++)
+        given_add(&binder, &request->given_roots[i]);
+    work_find(&binder);
+    home_find(&binder);
+    temporary_find(&binder);
+    user_places_find(&binder);
+    repository_bind(&binder);
+    managed_bind(&binder);
+}
+
+/* The environment */
+
+/* By name; of a name that stands twice the first, which is the one that getenv finds, comes first. */
+static int compare_entries(const void *left, const void *right)
+{
+    char *const *a = *(char *const *const *)left, *const *b = *(char *const *const *)right;
+    size_t a_name = strcspn(*a, "="), b_name = strcspn(*b, "=");
+    int order = memcmp(*a, *b, a_name < b_name ? a_name : b_name);
+    if (order != 0 || a_name != b_name)
+        return order != 0 ? order : a_name < b_name ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+struct variable_list host_environment(struct arena *arena)
+{
+    struct variable_list list = {0};
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL)
+        count++;
+    char ***entries = arena_array(arena, count, sizeof *entries);
+    for (size_t i = 0; i < count; i++)
+        entries[i] = &environ[i];
+    qsort(entries, count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        const char *entry = *entries[i], *equals = strchr(entry, '=');
+        if (equals == NULL || equals == entry)
+            continue;
+        const char *name = arena_copy(arena, entry, (size_t)(equals - entry));
+        if (list.count == 0 || strcmp(list.items[list.count - 1].name, name) != 0)
+            VECTOR_PUSH(arena, &list, (struct variable){name, arena_strdup(arena, equals + 1)});
+    }
+    return list;
+}

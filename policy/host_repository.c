@@ -1,0 +1,211 @@
+#include "policy/host.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whoever may write in the working directory can put anything at .git, so nothing here follows a link or waits for a
+ * FIFO, and what a file says counts only if the place that it names agrees. */
+
+enum { POINTER_LARGEST = PATH_MAX + 16 };
+
+struct finder {
+    struct arena *arena;
+    uid_t uid;
+    struct note_list *notes;
+};
+
+static const char *join(struct arena *arena, const char *directory, const char *name)
+{
+    return arena_format(arena, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
+}
+
+/* The directory that holds the canonical `path`, or NULL above "/". */
+static const char *parent(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || path[1] == '\0')
+        return NULL;
+    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
+}
+
+static const char *canonical(struct arena *arena, const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    if (resolved == NULL)
+        return NULL;
+    const char *copy = arena_strdup(arena, resolved);
+    free(resolved);
+    return copy;
+}
+
+static bool owner_counts(const struct finder *finder, const struct stat *about)
+{
+    return about->st_uid == finder->uid || about->st_uid == 0;
+}
+
+/* Whether `directory` holds a .git that counts, by the owner rules; its mode goes to *mode, 0 if there is none. */
+static bool holds_git(const struct finder *finder, const char *directory, mode_t *mode)
+{
+    struct stat holder, git;
+    *mode = 0;
+    int file = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool there = fstat(file, &holder) == 0 && fstatat(file, ".git", &git, AT_SYMLINK_NOFOLLOW) == 0;
+    close(file);
+    if (!there)
+        return false;
+    *mode = git.st_mode;
+    return owner_counts(finder, &holder) && holder.st_uid == git.st_uid && (holder.st_mode & S_IWOTH) == 0 &&
+           (S_ISDIR(git.st_mode) || S_ISREG(git.st_mode));
+}
+
+/* The one line of a small regular file at `path`, without its line end, or NULL. */
+static const char *pointer_read(const struct finder *finder, const char *path)
+{
+    struct stat about;
+    char text[POINTER_LARGEST];
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    ssize_t length = -1;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && owner_counts(finder, &about))
+        length = read(file, text, sizeof text);
+    close(file);
+    if (length <= 0 || length == sizeof text)
+        return NULL;
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        length--;
+    if (memchr(text, '\0', (size_t)length) != NULL || memchr(text, '\n', (size_t)length) != NULL)
+        return NULL;
+    return arena_copy(finder->arena, text, (size_t)length);
+}
+
+/* `path` as written in a file that lies in `directory`. */
+static const char *absolute(struct arena *arena, const char *directory, const char *path)
+{
+    return *path == '/' ? path : join(arena, directory, path);
+}
+
+static bool is_directory(const struct finder *finder, const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && owner_counts(finder, &about) &&
+           (about.st_mode & S_IWOTH) == 0;
+}
+
+/* A planted worktree must not make an ordinary directory, such as the home, pass for a repository. */
+static bool is_common(const struct finder *finder, const char *path)
+{
+    struct stat about;
+    return is_directory(finder, path) && is_directory(finder, join(finder->arena, path, "objects")) &&
+           is_directory(finder, join(finder->arena, path, "refs")) &&
+           lstat(join(finder->arena, path, "HEAD"), &about) == 0;
+}
+
+/* Whether `target`/gitdir names the .git of `repository`. */
+static bool points_back(const struct finder *finder, const char *target, const char *repository)
+{
+    const char *back = pointer_read(finder, join(finder->arena, target, "gitdir"));
+    if (back == NULL)
+        return false;
+    back = absolute(finder->arena, target, back);
+    const char *slash = strrchr(back, '/');
+    if (strcmp(slash, "/.git") != 0)
+        return false;
+    const char *holder = canonical(
+        finder->arena, slash == back ? "/" : arena_copy(finder->arena, back, (size_t)(slash - back)));
+    return holder != NULL && strcmp(holder, repository) == 0;
+}
+
+/* COMMON if `target` is COMMON/worktrees/NAME and belongs to `repository`, else NULL. */
+static const char *worktree_common(const struct finder *finder, const char *target, const char *repository)
+{
+    const char *worktrees = parent(finder->arena, target);
+    const char *common = worktrees == NULL ? NULL : parent(finder->arena, worktrees);
+    if (common == NULL || strcmp(strrchr(worktrees, '/'), "/worktrees") != 0)
+        return NULL;
+    const char *upward = pointer_read(finder, join(finder->arena, target, "commondir"));
+    if (upward == NULL || strcmp(upward, "../..") != 0 || !points_back(finder, target, repository))
+        return NULL;
+    return is_common(finder, common) ? common : NULL;
+}
+
+/* Whether `target` lies in .git/modules of a repository above `repository`. */
+static bool is_submodule(const struct finder *finder, const char *target, const char *repository)
+{
+    for (const char *above = parent(finder->arena, repository); above != NULL;
+         above = parent(finder->arena, above)) {
+        mode_t mode;
+        if (!holds_git(finder, above, &mode) || !S_ISDIR(mode))
+            continue;
+        const char *modules = join(finder->arena, above, ".git/modules/");
+        if (strncmp(target, modules, strlen(modules)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void bind_paths(struct arena *arena, struct root_value *value, const char *first, const char *second)
+{
+    const char **paths = arena_array(arena, 2, sizeof *paths);
+    paths[0] = first;
+    paths[1] = second;
+    *value = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = second == NULL ? 1 : 2};
+}
+
+/* Binds `gitdir` by the .git file of `repository`. Returns NULL, or why it does not count. */
+static const char *pointer_follow(const struct finder *finder, const char *repository,
+                                  struct root_value *gitdir)
+{
+    static const char title[] = "gitdir: ";
+    const char *line = pointer_read(finder, join(finder->arena, repository, ".git"));
+    if (line == NULL || strncmp(line, title, strlen(title)) != 0)
+        return "it does not name a Git directory";
+    const char *target = canonical(finder->arena, absolute(finder->arena, repository, line + strlen(title)));
+    if (target == NULL || !is_directory(finder, target))
+        return "what it names is no directory of yours that others cannot write";
+    const char *common = worktree_common(finder, target, repository);
+    if (common == NULL && !is_submodule(finder, target, repository))
+        return "what it names is neither a worktree that names it back nor a submodule of a repository above";
+    bind_paths(finder->arena, gitdir, target, common);
+    return NULL;
+}
+
+static void note_unset(const struct finder *finder, const char *repository, const char *cause)
+{
+    const char *git = escape_string(finder->arena, join(finder->arena, repository, ".git"));
+    note_add(finder->notes,
+             (struct note){
+                 .code = SBX177_GITDIR_UNSET,
+                 .text = arena_format(finder->arena, "%s does not make a repository: %s", git, cause),
+             });
+}
+
+void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
+                     struct root_value *gitdir, struct note_list *notes)
+{
+    struct finder finder = {.arena = arena, .uid = uid, .notes = notes};
+    mode_t mode = 0;
+    *repo = *gitdir = (struct root_value){.state = ROOT_UNSET};
+    for (; work != NULL && !holds_git(&finder, work, &mode); work = parent(arena, work))
+        if (mode != 0)
+            note_unset(&finder, work, "it is a link, or it or its directory is not yours alone to write");
+    if (work == NULL)
+        return;
+    bind_paths(arena, repo, work, NULL);
+    if (S_ISDIR(mode)) {
+        bind_paths(arena, gitdir, join(arena, work, ".git"), NULL);
+        return;
+    }
+    const char *cause = pointer_follow(&finder, work, gitdir);
+    if (cause != NULL)
+        note_unset(&finder, work, cause);
+}
