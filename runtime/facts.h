@@ -1,9 +1,9 @@
-/* facts.h - what the policy's paths are on this host: missing, links, matches of patterns, sockets in reach.
+/* facts.h - what the policy's paths are on this host: missing, links, matches of patterns, sockets.
  *
- * Facts edit the list of bound rules by language.md 7 (a grant on a missing path is dropped or holds as deny write, a deny
- * is repeated at every link's target, a grant through a link that the command could have planted is dropped) and then
- * say, for each place of the policy, what is there. Links are walked by descriptor, component by component
- * (O_PATH|O_NOFOLLOW). Nothing is created here; see placeholder.h.
+ * Facts edit the list of bound rules by language.md 7 (a grant on a missing path is dropped or holds as
+ * deny write, a deny is repeated at every link's target, a grant through a link that the command could have
+ * planted is dropped) and then say, for each place of the policy, what is there. Links are walked by
+ * descriptor, component by component (O_PATH|O_NOFOLLOW). Nothing is created here; see placeholder.h.
  */
 #pragma once
 
@@ -23,8 +23,10 @@ struct facts {
     /* Denied paths in a writable area that do not exist: each needs a placeholder before the launch. */
     struct missing_path {
         const char *path;
+        const char *ancestor; /* the deepest existing directory above it */
         bool directory;
-        const struct bound_rule *rule;
+        const char *content; /* of a file: "", or what keeps a program from failing on an empty one */
+        const struct rule *rule;
     } * missing;
     uint32_t missing_count;
     const char **matches; /* pattern matches found, for the lease */
@@ -39,6 +41,7 @@ struct facts_request {
     uid_t uid;         /* of the command */
 };
 
-/* Gathers facts and edits and seals `bound` again. False with error notes (SBX4xx) if the policy cannot be held here. */
+/* Gathers facts and edits and seals `bound` again. False with error notes (SBX4xx) if the policy cannot be
+ * held here. */
 bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct facts_request *request,
                   struct facts *facts, struct note_list *notes);

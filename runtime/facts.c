@@ -1,0 +1,99 @@
+#include "runtime/facts.h"
+
+#include "runtime/gather.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum level gather_level(const struct gather *gather, const char *path)
+{
+    return bound_level(gather->bound, path, strlen(path));
+}
+
+bool rule_denies(const struct bound_rule *rule)
+{
+    return !rule->dropped && rule->at.path != NULL &&
+           (rule->holds_as_deny_write || rule->rule->kind == RULE_DENY);
+}
+
+void gather_repeat(struct gather *gather, uint32_t from, const char *path, const char *because)
+{
+    struct bound_rule rule = gather->bound->rules.items[from];
+    rule.at = (struct bound_path){.path = path};
+    rule.because = because;
+    VECTOR_PUSH(gather->bound->arena, &gather->bound->rules, rule);
+}
+
+const char *gather_rule(const struct gather *gather, const struct bound_rule *rule)
+{
+    if (rule->itself)
+        return arena_format(gather->arena, "the sandbox's own %s",
+                            escape_string(gather->arena, rule->at.path));
+    return escape_string(gather->arena, rule_text(gather->arena, rule->rule));
+}
+
+/* Entries of /proc that a command of `uid` could write without any capability: as owner, whose mode bits
+ * are no bar, or as anyone. These are there whatever their bits say today. */
+static bool proc_is_writable(const char *name, const struct stat *status, uid_t uid)
+{
+    static const char *const always[] = {"sys", "sysrq-trigger", "pressure", "irq", "bus",
+                                         "fs",  "acpi",          "scsi"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (strcmp(name, always[i]) == 0)
+            return true;
+    return status->st_uid == uid || (status->st_mode & S_IWOTH) != 0;
+}
+
+static void proc_find(struct gather *gather)
+{
+    struct path_vector names = {0};
+    DIR *directory = opendir("/proc");
+    const struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        struct stat status;
+        if (isdigit((unsigned char)entry->d_name[0]) || entry->d_name[0] == '.' ||
+            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            S_ISLNK(status.st_mode) || !proc_is_writable(entry->d_name, &status, gather->request->uid))
+            continue;
+        VECTOR_PUSH(gather->arena, &names, arena_strdup(gather->arena, entry->d_name));
+    }
+    if (directory != NULL)
+        closedir(directory);
+    gather->facts->proc_read_only = names.items;
+    gather->facts->proc_read_only_count = names.count;
+}
+
+bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct facts_request *request,
+                  struct facts *facts, struct note_list *notes)
+{
+    *facts = (struct facts){0};
+    uint32_t errors = notes->errors;
+    struct gather gather = {
+        .arena = arena,
+        .bound = bound,
+        .request = request,
+        .facts = facts,
+        .notes = notes,
+        .resolver = resolver_create(arena),
+    };
+    gather_follow(&gather);
+    gather_matches(&gather);
+    gather_denials(&gather);
+    gather_places(&gather);
+    if (request->unix_sockets)
+        gather_sockets(&gather);
+    proc_find(&gather);
+
+    facts->places = gather.places.items;
+    facts->place_count = gather.places.count;
+    facts->matches = gather.matches.items;
+    facts->match_count = gather.matches.count;
+    return notes->errors == errors;
+}

@@ -1,0 +1,91 @@
+/* places.c - what is at each place where the level changes, and which links must be made to be seen. */
+#include "runtime/gather.h"
+
+#include "base/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct missing_path *missing_find(const struct gather *gather, const char *path)
+{
+    uint32_t low = 0, high = gather->missing.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(gather->missing.items[middle].path, path);
+        if (order == 0)
+            return &gather->missing.items[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* A place that is reached through links has a twin that is not; what cannot be seen or made is no place. */
+static void place_add(struct gather *gather, const struct region *region)
+{
+    const struct resolved *leads = resolver_find(gather->resolver, region->path);
+    if (leads->link_count > 0 || leads->kind == ENTRY_UNKNOWN)
+        return;
+    struct plan_place place = {.path = region->path, .level = region->level, .kind = leads->kind};
+    if (leads->kind == ENTRY_MISSING) {
+        const struct missing_path *missing = missing_find(gather, region->path);
+        if (missing == NULL)
+            return;
+        place.kind = missing->directory ? ENTRY_DIRECTORY : ENTRY_FILE;
+    }
+    VECTOR_PUSH(gather->arena, &gather->places, place);
+}
+
+struct links {
+    struct plan_link *items;
+    uint32_t count, capacity;
+};
+
+/* A link is seen where its directory is; elsewhere it is made anew. /dev and /proc bring their own. */
+static void links_add(struct gather *gather, struct links *links, const struct resolved *leads)
+{
+    for (uint32_t i = 0; i < leads->link_count; i++) {
+        const struct passed_link *link = &leads->links[i];
+        bool own = path_covers("/dev", link->path) || path_covers("/proc", link->path);
+        if (!own && gather_level(gather, link->directory) == LEVEL_NONE)
+            VECTOR_PUSH(gather->arena, links, (struct plan_link){link->path, link->text});
+    }
+}
+
+static int link_order(const void *left, const void *right)
+{
+    const struct plan_link *a = left, *b = right;
+    return strcmp(a->path, b->path);
+}
+
+static void links_find(struct gather *gather)
+{
+    struct links links = {0};
+    for (uint32_t i = 0; i < gather->bound->rules.count; i++) {
+        const struct bound_rule *rule = &gather->bound->rules.items[i];
+        bool grants = rule->rule->kind == RULE_GRANT || rule->rule->kind == RULE_GRANT_SOCKET;
+        if (grants && !rule->dropped && !rule->holds_as_deny_write && rule->at.path != NULL &&
+            rule->at.path[0] == '/')
+            links_add(gather, &links, resolver_find(gather->resolver, rule->at.path));
+    }
+    if (links.count > 0)
+        qsort(links.items, links.count, sizeof *links.items, link_order);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < links.count; i++)
+        if (kept == 0 || strcmp(links.items[kept - 1].path, links.items[i].path) != 0)
+            links.items[kept++] = links.items[i];
+    gather->facts->links = links.items;
+    gather->facts->link_count = kept;
+}
+
+void gather_places(struct gather *gather)
+{
+    struct region_list regions =
+        bound_regions(gather->arena, gather->bound, gather->extra.items, gather->extra.count);
+    for (uint32_t i = 0; i < regions.count; i++)
+        if (regions.items[i].path[0] == '/')
+            place_add(gather, &regions.items[i]);
+    links_find(gather);
+}

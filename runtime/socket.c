@@ -1,0 +1,231 @@
+/* socket.c - covers the host's Unix sockets that the command could otherwise reach, and shows those that
+ * are granted. */
+#include "runtime/gather.h"
+#include "runtime/mount_table.h"
+#include "runtime/socket_list.h"
+#include "runtime/tree.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENTRIES_MOST = 4000000 };
+
+struct sockets {
+    struct gather *gather;
+    struct path_vector found;       /* canonical paths of sockets */
+    struct host_socket_list sought; /* sockets that are not where their names say */
+    struct mount_table mounts;
+};
+
+static bool is_same(const struct host_socket *socket, const struct resolved *leads)
+{
+    return leads->socket && (uint32_t)leads->inode == socket->inode && leads->device == socket->device;
+}
+
+/* A socket with further hard links may be in reach by those. */
+static void socket_locate(struct sockets *sockets, const struct host_socket *socket)
+{
+    struct gather *gather = sockets->gather;
+    const struct resolved *leads =
+        socket->path[0] == '/' ? resolver_find(gather->resolver, socket->path) : NULL;
+    if (leads != NULL && leads->socket)
+        VECTOR_PUSH(gather->arena, &sockets->found, leads->path);
+    if (leads == NULL || !is_same(socket, leads) || leads->hard_links > 1)
+        VECTOR_PUSH(gather->arena, &sockets->sought, *socket);
+}
+
+static bool is_sought_on(const struct sockets *sockets, dev_t device)
+{
+    for (uint32_t i = 0; i < sockets->sought.count; i++)
+        if (sockets->sought.items[i].device == device)
+            return true;
+    return false;
+}
+
+static enum tree_answer socket_visit(void *context, const char *path, size_t length, unsigned char type)
+{
+    (void)length;
+    struct sockets *sockets = context;
+    struct gather *gather = sockets->gather;
+    if (type == DT_SOCK)
+        VECTOR_PUSH(gather->arena, &sockets->found, arena_strdup(gather->arena, path));
+    if (type != DT_DIR || gather_level(gather, path) == LEVEL_NONE)
+        return TREE_SKIP;
+    /* What is mounted below is a start of its own if a sought socket can be there. */
+    return mount_table_has(&sockets->mounts, path) ? TREE_SKIP : TREE_DESCEND;
+}
+
+/* Names in a directory that can be searched but not listed may be known to the command. */
+static void socket_closed(void *context, const char *path, int error)
+{
+    struct sockets *sockets = context;
+    struct gather *gather = sockets->gather;
+    if (error == EACCES && access(path, X_OK) != 0)
+        return;
+    struct arena *arena = gather->notes->arena;
+    note_add(
+        gather->notes,
+        (struct note){
+            .code = SBX458_DIRECTORY_DENIED_WHOLE,
+            .text = arena_format(arena, "%s is covered whole: it may hold sockets and cannot be listed (%s)",
+                                 escape_string(arena, path), strerror(error)),
+        });
+    struct plan_place place = {
+        .path = arena_strdup(gather->arena, path),
+        .level = LEVEL_NONE,
+        .kind = ENTRY_DIRECTORY,
+    };
+    VECTOR_PUSH(gather->arena, &gather->places, place);
+}
+
+static bool walk_from(struct sockets *sockets, struct tree_walk *walk, const char *start)
+{
+    const struct resolved *leads = resolver_find(sockets->gather->resolver, start);
+    if (leads->kind != ENTRY_DIRECTORY || leads->link_count > 0 || leads->process)
+        return true;
+    return tree_visit(sockets->gather->arena, walk, start);
+}
+
+/* Walks what is granted on each file system that holds a sought socket. */
+static bool sought_find(struct sockets *sockets)
+{
+    struct gather *gather = sockets->gather;
+    struct tree_walk walk = {
+        .context = sockets,
+        .visit = socket_visit,
+        .closed = socket_closed,
+        .remaining = ENTRIES_MOST,
+    };
+    struct region_list regions = bound_regions(gather->arena, gather->bound, NULL, 0);
+    for (uint32_t i = 0; i < regions.count; i++) {
+        const char *path = regions.items[i].path;
+        if (path[0] != '/' || regions.items[i].level == LEVEL_NONE ||
+            gather_level(gather, path_parent(gather->arena, path)) > LEVEL_NONE)
+            continue;
+        const struct mount_entry *mount = mount_table_find(&sockets->mounts, path);
+        if ((mount == NULL || is_sought_on(sockets, mount->device)) && !walk_from(sockets, &walk, path))
+            return false;
+    }
+    for (uint32_t i = 0; i < sockets->mounts.count; i++) {
+        const struct mount_entry *mount = &sockets->mounts.items[i];
+        if (is_sought_on(sockets, mount->device) && gather_level(gather, mount->path) > LEVEL_NONE &&
+            gather_level(gather, path_parent(gather->arena, mount->path)) > LEVEL_NONE &&
+            !walk_from(sockets, &walk, mount->path))
+            return false;
+    }
+    return true;
+}
+
+static void granted_find(struct sockets *sockets)
+{
+    struct gather *gather = sockets->gather;
+    for (uint32_t i = 0; i < gather->bound->rules.count; i++) {
+        const struct bound_rule *rule = &gather->bound->rules.items[i];
+        if (rule->dropped || rule->rule->kind != RULE_GRANT_SOCKET || rule->at.path[0] != '/')
+            continue;
+        const struct resolved *leads = resolver_find(gather->resolver, rule->at.path);
+        if (leads->socket)
+            VECTOR_PUSH(gather->arena, &sockets->found, leads->path);
+    }
+}
+
+static int path_order(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+static void socket_judge(struct gather *gather, struct path_vector *masked, const char *path)
+{
+    struct plan_place place = {.path = path, .level = gather_level(gather, path), .kind = ENTRY_OTHER};
+    if (bound_socket(gather->bound, path, strlen(path))) {
+        place.socket = true;
+    } else if (place.level > LEVEL_NONE) {
+        place.level = LEVEL_NONE;
+        VECTOR_PUSH(gather->arena, masked, path);
+    } else {
+        return;
+    }
+    VECTOR_PUSH(gather->arena, &gather->places, place);
+}
+
+static int place_order(const void *left, const void *right)
+{
+    return plan_path_compare(((const struct plan_place *)left)->path,
+                             ((const struct plan_place *)right)->path);
+}
+
+/* A path may be a place of the policy already: what is lower holds. */
+static void places_unite(struct gather *gather)
+{
+    if (gather->places.count == 0)
+        return;
+    qsort(gather->places.items, gather->places.count, sizeof *gather->places.items, place_order);
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < gather->places.count; i++) {
+        const struct plan_place *next = &gather->places.items[i];
+        struct plan_place *last = &gather->places.items[kept];
+        if (strcmp(last->path, next->path) != 0) {
+            gather->places.items[++kept] = *next;
+            continue;
+        }
+        last->socket = last->socket || next->socket;
+        last->level = next->level < last->level ? next->level : last->level;
+    }
+    gather->places.count = kept + 1;
+}
+
+static void unlisted_note(struct gather *gather, const char *what)
+{
+    struct arena *arena = gather->notes->arena;
+    note_add(gather->notes, (struct note){
+                                .code = SBX460_SOCKETS_UNKNOWN,
+                                .text = arena_format(arena, "%s: %s", what, strerror(errno)),
+                                .help = "leave out scratch and socket grants",
+                            });
+}
+
+void gather_sockets(struct gather *gather)
+{
+    struct sockets sockets = {.gather = gather};
+    struct host_socket_list listed = {0};
+    if (!host_sockets_list(gather->arena, &listed)) {
+        unlisted_note(gather, "the kernel does not list the host's Unix sockets");
+        return;
+    }
+    for (uint32_t i = 0; i < listed.count; i++)
+        socket_locate(&sockets, &listed.items[i]);
+    if (sockets.sought.count > 0 && !mount_table_read(gather->arena, &sockets.mounts)) {
+        unlisted_note(gather, "the mount table cannot be read, and a host socket is not where its name says");
+        return;
+    }
+    if (sockets.sought.count > 0 && !sought_find(&sockets)) {
+        note_add(gather->notes, (struct note){
+                                    .code = SBX456_TOO_MANY_ENTRIES,
+                                    .text = arena_format(gather->notes->arena,
+                                                         "a host socket is not where its name says, and more "
+                                                         "than %d granted files would have to be looked at",
+                                                         ENTRIES_MOST),
+                                    .help = "leave out scratch and socket grants, or grant less",
+                                });
+        return;
+    }
+    granted_find(&sockets);
+
+    struct path_vector masked = {0};
+    if (sockets.found.count > 0)
+        qsort(sockets.found.items, sockets.found.count, sizeof *sockets.found.items, path_order);
+    for (uint32_t i = 0; i < sockets.found.count; i++)
+        if (i == 0 || strcmp(sockets.found.items[i - 1], sockets.found.items[i]) != 0)
+            socket_judge(gather, &masked, sockets.found.items[i]);
+    places_unite(gather);
+    gather->facts->masked_sockets = masked.items;
+    gather->facts->masked_socket_count = masked.count;
+}
