@@ -1,0 +1,178 @@
+/* Placeholders appear where a denied path is missing and leave nothing behind but what somebody used. */
+#include "runtime/placeholder.h"
+
+#include "tests/unit/temporary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct place {
+    char top[PATH_MAX];
+    struct arena *arena;
+    struct note_list notes;
+    struct missing_path missing[8];
+    struct facts facts;
+};
+
+static int place_open(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    place->arena = arena_create(0);
+    place->notes = note_list_in(place->arena);
+    place->facts.missing = place->missing;
+    temporary_make(place->top);
+    *state = place;
+    return 0;
+}
+
+static int place_close(void **state)
+{
+    struct place *place = *state;
+    temporary_remove(place->top);
+    arena_destroy(place->arena);
+    free(place);
+    return 0;
+}
+
+static void want(struct place *place, const char *ancestor, const char *rest, bool directory)
+{
+    place->missing[place->facts.missing_count++] = (struct missing_path){
+        .path = arena_strdup(place->arena, below(place->top, rest)),
+        .ancestor = arena_strdup(place->arena, *ancestor == '\0' ? place->top : below(place->top, ancestor)),
+        .directory = directory,
+        .content = "",
+    };
+}
+
+static struct placeholder_set *make(struct place *place)
+{
+    return placeholders_make(place->arena, &place->facts, &place->notes);
+}
+
+static bool exists(const struct place *place, const char *rest)
+{
+    struct stat status;
+    return lstat(below(place->top, rest), &status) == 0;
+}
+
+static void what_is_made_is_removed_again(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "a/b/file", false);
+    want(place, "", "a/b/directory", true);
+    want(place, "", "commondir", false);
+    place->missing[2].content = ".\n";
+    struct placeholder_set *set = make(place);
+    assert_non_null(set);
+    struct stat status;
+    assert_int_equal(stat(below(place->top, "a/b/file"), &status), 0);
+    assert_true(S_ISREG(status.st_mode) && status.st_size == 0);
+    assert_int_equal(stat(below(place->top, "a/b/directory"), &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_int_equal(stat(below(place->top, "commondir"), &status), 0);
+    assert_int_equal(status.st_size, 2);
+    placeholders_remove(set);
+    assert_false(exists(place, "a"));
+    assert_false(exists(place, "commondir"));
+    placeholders_remove(set);
+    placeholders_remove(NULL);
+}
+
+static void what_was_used_stays(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "a/file", false);
+    want(place, "", "b/file", false);
+    want(place, "", "full", true);
+    struct placeholder_set *set = make(place);
+    make_file(place->top, "a/file", "mine");
+    make_file(place->top, "full/new", "");
+    placeholders_remove(set);
+    assert_true(exists(place, "a/file"));
+    assert_true(exists(place, "full/new"));
+    assert_false(exists(place, "b"));
+}
+
+static void a_replaced_placeholder_is_not_removed(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "file", false);
+    struct placeholder_set *set = make(place);
+    make_file(place->top, "other", "");
+    assert_int_equal(rename(below(place->top, "other"), below(place->top, "file")), 0);
+    placeholders_remove(set);
+    assert_true(exists(place, "file"));
+}
+
+static void a_linked_placeholder_is_not_removed(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "file", false);
+    struct placeholder_set *set = make(place);
+    assert_int_equal(link(below(place->top, "file"), below(place->top, "second")), 0);
+    placeholders_remove(set);
+    assert_true(exists(place, "file"));
+}
+
+static void a_failure_leaves_nothing_behind(void **state)
+{
+    struct place *place = *state;
+    make_directory(place->top, "real");
+    make_link(place->top, "real/in-the-way", "/");
+    want(place, "", "a/b/file", false);
+    want(place, "real", "real/in-the-way/x", false);
+    assert_null(make(place));
+    assert_int_equal(place->notes.errors, 1);
+    assert_int_equal(place->notes.items[0].code, SBX463_PLACEHOLDER_FAILED);
+    assert_false(exists(place, "a"));
+}
+
+static void nothing_is_made_through_a_link(void **state)
+{
+    struct place *place = *state;
+    make_directory(place->top, "real");
+    make_link(place->top, "link", "real");
+    want(place, "link", "link/file", false);
+    assert_null(make(place));
+    assert_false(exists(place, "real/file"));
+}
+
+static void what_appeared_meanwhile_is_refused(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "file", false);
+    make_file(place->top, "file", "");
+    assert_null(make(place));
+    assert_true(exists(place, "file"));
+}
+
+static void directories_of_others_are_refused(void **state)
+{
+    struct place *place = *state;
+    if (geteuid() == 0) {
+        make_directory(place->top, "theirs");
+        assert_int_equal(chown(below(place->top, "theirs"), 65534, 65534), 0);
+        want(place, "theirs", "theirs/file", false);
+    } else {
+        place->missing[place->facts.missing_count++] =
+            (struct missing_path){.path = "/sbx-test-file", .ancestor = "/", .content = ""};
+    }
+    assert_null(make(place));
+    assert_non_null(strstr(place->notes.items[0].text, "belongs to another user"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, place_close)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_made_is_removed_again),         TEST(what_was_used_stays),
+        TEST(a_replaced_placeholder_is_not_removed), TEST(a_linked_placeholder_is_not_removed),
+        TEST(a_failure_leaves_nothing_behind),       TEST(nothing_is_made_through_a_link),
+        TEST(what_appeared_meanwhile_is_refused),    TEST(directories_of_others_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
