@@ -311,8 +311,8 @@ static bool step_record(struct launch *launch)
 
 /* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
 static bool (*const steps[])(struct launch *launch) = {
-    step_directory, step_policy, step_bind, step_engine,    step_controls, step_lease,
-    step_streams,   step_facts,  step_plan, step_variables, step_backend,  step_words,
+    step_directory, step_policy,  step_bind, step_engine,    step_controls, step_lease,
+    step_facts,     step_streams, step_plan, step_variables, step_backend,  step_words,
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {

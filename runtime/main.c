@@ -4,6 +4,7 @@
 #include "runtime/probe.h"
 #include "runtime/process.h"
 #include "runtime/report.h"
+#include "runtime/streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,10 @@ static int run(struct arena *arena, int argc, char **argv)
 
     /* Before anything is opened: what the caller left open is nobody's business inside. */
     descriptors_close(3, &lease, 1);
+    if (!streams_reserve()) {
+        report_line(arena, "a closed standard stream cannot be replaced by /dev/null");
+        return EXIT_REFUSED;
+    }
     if (wrong != NULL) {
         report_line(arena, "%s (see sbx-launch --help)", wrong);
         return EXIT_REFUSED;
