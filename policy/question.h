@@ -1,0 +1,43 @@
+/* question.h - what grants, limits and denies of one layer say about a path, found in the index.
+ *
+ * Nothing here allocates or locks. Private to policy/.
+ */
+#pragma once
+
+#include "policy/fold.h"
+#include "policy/index.h"
+
+/* A path that is asked about, cut into names as written and, where denies fold, as folded. */
+struct question {
+    const char *path, *folded;
+    size_t length, folded_length;
+    bool too_long; /* cannot be folded: no such name can exist, and nothing may be allowed */
+    struct trie_path exact, fold;
+    char buffer[FOLD_CAPACITY];
+};
+
+/* Cuts `path` into `*question`, which must not outlive `path`. */
+void index_ask(const struct decision_index *index, const char *path, size_t length,
+               struct question *question);
+
+/* What grants and limit lists of one layer say about the path. */
+struct opened {
+    uint8_t configured, automatic; /* level + 1; 0: none covers */
+    uint8_t bits;
+};
+struct opened index_opened(const struct decision_index *index, uint32_t layer,
+                           const struct question *question);
+
+/* What denies of one layer leave. */
+struct closed {
+    enum level cap;
+    bool exec, socket; /* closed by `deny exec`, by `deny socket` */
+};
+struct closed index_closed(const struct bound_policy *bound, uint32_t layer, const struct question *question);
+
+/* Whether the deny of `test`, found at a node `depth` components below its root, applies to the path. */
+bool index_applies(const struct decision_index *index, const struct test *test,
+                   const struct question *question, uint32_t depth);
+
+/* The lower of two levels. Every "at most" of the language goes through here. */
+enum level level_min(enum level a, enum level b);

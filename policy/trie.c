@@ -1,0 +1,206 @@
+#include "policy/trie.h"
+
+#include "base/vector.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+struct name {
+    const char *bytes;
+    uint32_t length, hash;
+};
+
+struct edge {
+    uint32_t parent, name, child; /* child 0 marks a free slot: node 0 is never a child */
+};
+
+struct trie {
+    struct arena *arena;
+    struct {
+        struct name *items;
+        uint32_t count, capacity;
+    } names;
+    uint32_t *name_slots; /* name + 1; 0 is free */
+    struct edge *edges;
+    uint32_t name_mask, edge_mask, edge_count, node_count;
+};
+
+enum { SMALLEST_TABLE = 64 };
+
+static uint32_t table_size(uint32_t expected)
+{
+    uint32_t size = SMALLEST_TABLE;
+    while (size < expected && size < UINT32_MAX / 4)
+        size *= 2;
+    return size * 2;
+}
+
+struct trie *trie_create(struct arena *arena, uint32_t expected)
+{
+    struct trie *trie = arena_alloc(arena, sizeof *trie);
+    uint32_t size = table_size(expected);
+    *trie = (struct trie){.arena = arena, .name_mask = size - 1, .edge_mask = size - 1, .node_count = 1};
+    trie->name_slots = arena_array(arena, size, sizeof *trie->name_slots);
+    trie->edges = arena_array(arena, size, sizeof *trie->edges);
+    VECTOR_RESERVE(arena, &trie->names, expected);
+    return trie;
+}
+
+uint32_t trie_root(struct trie *trie)
+{
+    return trie->node_count++;
+}
+
+uint32_t trie_nodes(const struct trie *trie)
+{
+    return trie->node_count;
+}
+
+static uint64_t mix(uint64_t value)
+{
+    value *= 0x9E3779B97F4A7C15u; /* 2^64 divided by the golden ratio: spreads neighbours apart */
+    return value ^ (value >> 32);
+}
+
+static uint32_t hash_name(const char *bytes, size_t length)
+{
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; bytes += sizeof word, length -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = mix(hash ^ word);
+    }
+    word = 0;
+    for (size_t i = 0; i < length; i++)
+        word = word << 8 | (unsigned char)bytes[i];
+    return (uint32_t)mix(hash ^ word);
+}
+
+static uint32_t find_name(const struct trie *trie, const char *bytes, size_t length, uint32_t hash)
+{
+    for (uint32_t slot = hash & trie->name_mask; trie->name_slots[slot] != 0;
+         slot = (slot + 1) & trie->name_mask) {
+        uint32_t name = trie->name_slots[slot] - 1;
+        const struct name *known = &trie->names.items[name];
+        if (known->hash == hash && known->length == length && memcmp(known->bytes, bytes, length) == 0)
+            return name;
+    }
+    return TRIE_NONE;
+}
+
+static void place_name(struct trie *trie, uint32_t name)
+{
+    uint32_t slot = trie->names.items[name].hash & trie->name_mask;
+    while (trie->name_slots[slot] != 0)
+        slot = (slot + 1) & trie->name_mask;
+    trie->name_slots[slot] = name + 1;
+}
+
+static uint32_t add_name(struct trie *trie, const char *bytes, size_t length)
+{
+    uint32_t hash = hash_name(bytes, length), name = find_name(trie, bytes, length, hash);
+    if (name != TRIE_NONE)
+        return name;
+    name = trie->names.count;
+    VECTOR_PUSH(trie->arena, &trie->names, (struct name){bytes, (uint32_t)length, hash});
+    if (trie->names.count > trie->name_mask / 2) {
+        trie->name_mask = trie->name_mask * 2 + 1;
+        trie->name_slots = arena_array(trie->arena, (size_t)trie->name_mask + 1, sizeof *trie->name_slots);
+        for (uint32_t i = 0; i < name; i++)
+            place_name(trie, i);
+    }
+    place_name(trie, name);
+    return name;
+}
+
+static uint32_t edge_slot(const struct trie *trie, uint32_t parent, uint32_t name)
+{
+    return (uint32_t)mix((uint64_t)parent << 32 | name) & trie->edge_mask;
+}
+
+static uint32_t find_child(const struct trie *trie, uint32_t parent, uint32_t name)
+{
+    for (uint32_t slot = edge_slot(trie, parent, name);; slot = (slot + 1) & trie->edge_mask) {
+        const struct edge *edge = &trie->edges[slot];
+        if (edge->child == 0)
+            return TRIE_NONE;
+        if (edge->parent == parent && edge->name == name)
+            return edge->child;
+    }
+}
+
+static void place_edge(struct trie *trie, struct edge edge)
+{
+    uint32_t slot = edge_slot(trie, edge.parent, edge.name);
+    while (trie->edges[slot].child != 0)
+        slot = (slot + 1) & trie->edge_mask;
+    trie->edges[slot] = edge;
+}
+
+static void grow_edges(struct trie *trie)
+{
+    const struct edge *old = trie->edges;
+    uint32_t old_mask = trie->edge_mask;
+    trie->edge_mask = old_mask * 2 + 1;
+    trie->edges = arena_array(trie->arena, (size_t)trie->edge_mask + 1, sizeof *trie->edges);
+    for (uint32_t i = 0; i <= old_mask; i++)
+        if (old[i].child != 0)
+            place_edge(trie, old[i]);
+}
+
+static uint32_t add_child(struct trie *trie, uint32_t parent, uint32_t name)
+{
+    uint32_t child = find_child(trie, parent, name);
+    if (child != TRIE_NONE)
+        return child;
+    if (++trie->edge_count > trie->edge_mask / 2)
+        grow_edges(trie);
+    child = trie->node_count++;
+    place_edge(trie, (struct edge){parent, name, child});
+    return child;
+}
+
+static const char *path_end(const char *path, size_t length)
+{
+    return path + (length > 0 && path[length - 1] == '/' ? length - 1 : length);
+}
+
+static const char *component_end(const char *at, const char *end)
+{
+    const char *slash = memchr(at, '/', (size_t)(end - at));
+    return slash != NULL ? slash : end;
+}
+
+uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t length)
+{
+    const char *end = path_end(path, length), *at = path, *stop;
+    uint32_t node = root, depth = 0;
+    do {
+        if (depth++ == TRIE_DEPTH)
+            return TRIE_NONE;
+        stop = component_end(at, end);
+        node = add_child(trie, node, add_name(trie, at, (size_t)(stop - at)));
+        at = stop + 1;
+    } while (stop != end);
+    return node;
+}
+
+void trie_cut(const struct trie *trie, const char *path, size_t length, struct trie_path *cut)
+{
+    const char *end = path_end(path, length), *at = path, *stop;
+    cut->count = 0;
+    do {
+        stop = component_end(at, end);
+        size_t size = (size_t)(stop - at);
+        uint32_t name = find_name(trie, at, size, hash_name(at, size));
+        if (name == TRIE_NONE || (uint64_t)(stop - path) > UINT32_MAX)
+            return;
+        cut->names[cut->count] = name;
+        cut->ends[cut->count++] = (uint32_t)(stop - path);
+        at = stop + 1;
+    } while (stop != end && cut->count < TRIE_DEPTH);
+}
+
+uint32_t trie_child(const struct trie *trie, uint32_t node, const struct trie_path *path, uint32_t depth)
+{
+    return depth < path->count ? find_child(trie, node, path->names[depth]) : TRIE_NONE;
+}
