@@ -44,9 +44,7 @@ static const char *resolve(struct arena *arena, const char *path)
     return copy;
 }
 
-/* The canonical form of an absolute path whose end may be missing: its deepest existing ancestor is resolved. NULL if a
- * missing part goes upward or the path cannot be looked at. */
-static const char *canonical_path(struct arena *arena, const char *path)
+const char *host_canonical(struct arena *arena, const char *path)
 {
     const char *rest = "";
     for (size_t length = strlen(path); length > 0;) {
@@ -84,7 +82,7 @@ static struct root_value bound_to(struct arena *arena, const char *path)
 
 static void root_set(struct binder *binder, enum root root, const char *path)
 {
-    const char *place = path != NULL && *path == '/' ? canonical_path(binder->arena, path) : NULL;
+    const char *place = path != NULL && *path == '/' ? host_canonical(binder->arena, path) : NULL;
     if (place != NULL) {
         binder->bindings->roots[root] = bound_to(binder->arena, place);
         return;
@@ -228,12 +226,12 @@ static void managed_bind(struct binder *binder)
     managed[ROOT_HOME] = (struct root_value){.state = ROOT_UNSET};
     const char *home = account_home(binder->arena, binder->request->uid);
     if (home != NULL)
-        home = canonical_path(binder->arena, home);
+        home = host_canonical(binder->arena, home);
     if (home != NULL)
         managed[ROOT_HOME] = bound_to(binder->arena, home);
     for (uint32_t i = 0; i < USER_PLACES; i++) {
         const char *place =
-            home == NULL ? NULL : canonical_path(binder->arena, place_below(binder->arena, home, i));
+            home == NULL ? NULL : host_canonical(binder->arena, place_below(binder->arena, home, i));
         managed[user_places[i].root] =
             place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place);
     }

@@ -24,6 +24,10 @@ struct host_request {
 void host_bind(struct arena *arena, const struct host_request *request, struct bindings *bindings,
                struct note_list *notes);
 
+/* The canonical form of an absolute path whose end may be missing: its deepest existing ancestor is resolved. NULL if a
+ * missing part goes upward ("..") or the path cannot be looked at. */
+const char *host_canonical(struct arena *arena, const char *path);
+
 /* The account's home directory from the user database, or NULL. */
 const char *account_home(struct arena *arena, uid_t uid);
 
