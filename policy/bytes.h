@@ -1,4 +1,5 @@
-/* bytes.h - whole numbers as big-endian bytes, so that records compare as bytes in the order of their values. */
+/* bytes.h - whole numbers as big-endian bytes, so that records compare as bytes in the order of their
+ * values. */
 #pragma once
 
 #include "base/buffer.h"

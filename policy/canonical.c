@@ -1,13 +1,18 @@
 #include "policy/canonical.h"
 
-#include "base/intern.h"
 #include "base/vector.h"
 #include "policy/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Something of variable length that rules share: its identity in memory, and where its canonical bytes are. */
+struct string {
+    const char *bytes;
+    uint32_t index; /* in the table */
+};
+
+/* Something of variable length that rules share: its identity in memory, and where its canonical bytes
+ * are. */
 struct shared {
     const void *items;
     uint32_t count;
@@ -33,11 +38,12 @@ struct canonical {
     struct arena *arena;
     const struct policy *policy;
     uint32_t layer;
-    struct intern_pool *pool;
     struct {
-        const char **items;
+        struct string *items; /* sorted by identity once gathered */
         uint32_t count, capacity;
     } strings;
+    const char **sorted_strings; /* by bytes, each content once */
+    uint32_t sorted_string_count;
     struct table tables[TABLES];
     uint32_t *source_index; /* of each policy source in the sorted list */
     const struct policy_source **sources;
@@ -129,23 +135,58 @@ static bool rule_counts(const struct canonical *canonical, const struct rule *ru
 
 static void gather_string(struct canonical *canonical, const char *string)
 {
-    if (string == NULL || intern_find(canonical->pool, string, strlen(string)) != NULL)
-        return;
-    VECTOR_PUSH(canonical->arena, &canonical->strings, intern_string(canonical->pool, string));
+    if (string != NULL)
+        VECTOR_PUSH(canonical->arena, &canonical->strings, (struct string){.bytes = string});
 }
 
-static int compare_strings(const void *a, const void *b)
+static int compare_string_identity(const void *left, const void *right)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    uintptr_t a = (uintptr_t)((const struct string *)left)->bytes;
+    uintptr_t b = (uintptr_t)((const struct string *)right)->bytes;
+    return a == b ? 0 : a < b ? -1 : 1;
+}
+
+static int compare_string_bytes(const void *left, const void *right)
+{
+    return strcmp((*(struct string *const *)left)->bytes, (*(struct string *const *)right)->bytes);
+}
+
+/* Sorts what was gathered twice: each address once, to find a string by it, and each content once, for the
+ * table. */
+static void strings_settle(struct canonical *canonical)
+{
+    struct string *items = canonical->strings.items;
+    uint32_t count = 0;
+    if (canonical->strings.count == 0)
+        return;
+    qsort(items, canonical->strings.count, sizeof *items, compare_string_identity);
+    for (uint32_t i = 0; i < canonical->strings.count; i++)
+        if (count == 0 || items[count - 1].bytes != items[i].bytes)
+            items[count++] = items[i];
+    canonical->strings.count = count;
+
+    struct string **order = arena_array(canonical->arena, count, sizeof *order);
+    canonical->sorted_strings = arena_array(canonical->arena, count, sizeof *canonical->sorted_strings);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = &items[i];
+    qsort(order, count, sizeof *order, compare_string_bytes);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept == 0 || strcmp(canonical->sorted_strings[kept - 1], order[i]->bytes) != 0)
+            canonical->sorted_strings[kept++] = order[i]->bytes;
+        order[i]->index = kept - 1;
+    }
+    canonical->sorted_string_count = kept;
 }
 
 uint32_t canonical_string(const struct canonical *canonical, const char *string)
 {
     if (string == NULL)
         return INDEX_NONE;
-    const char *const *found = bsearch(&string, canonical->strings.items, canonical->strings.count,
-                                       sizeof *canonical->strings.items, compare_strings);
-    return (uint32_t)(found - (const char *const *)canonical->strings.items);
+    struct string wanted = {.bytes = string};
+    const struct string *found = bsearch(&wanted, canonical->strings.items, canonical->strings.count,
+                                         sizeof wanted, compare_string_identity);
+    return found->index;
 }
 
 /* Tables of what rules share */
@@ -371,7 +412,6 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
     canonical->arena = arena;
     canonical->policy = policy;
     canonical->layer = layer;
-    canonical->pool = intern_create(arena, policy->rule_count);
     for (uint32_t i = 0; i < policy->rule_count; i++) {
         if (!rule_counts(canonical, &policy->rules[i]))
             continue;
@@ -387,8 +427,7 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
             gather_string(canonical, policy->layers[i].name);
         sources_gather(canonical);
     }
-    if (canonical->strings.count > 0)
-        qsort(canonical->strings.items, canonical->strings.count, sizeof(char *), compare_strings);
+    strings_settle(canonical);
     for (enum table_name name = 0; name < TABLES; name++)
         table_encode(canonical, name);
     return canonical;
@@ -398,11 +437,11 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
 
 void canonical_tables(struct buffer *out, const struct canonical *canonical)
 {
-    bytes_put(out, canonical->strings.count, 4);
-    for (uint32_t i = 0; i < canonical->strings.count; i++) {
-        size_t length = strlen(canonical->strings.items[i]);
+    bytes_put(out, canonical->sorted_string_count, 4);
+    for (uint32_t i = 0; i < canonical->sorted_string_count; i++) {
+        size_t length = strlen(canonical->sorted_strings[i]);
         bytes_put(out, length, 4);
-        buffer_bytes(out, canonical->strings.items[i], length);
+        buffer_bytes(out, canonical->sorted_strings[i], length);
     }
     for (enum table_name name = 0; name < TABLES; name++) {
         const struct table *table = &canonical->tables[name];

@@ -1,9 +1,10 @@
-/* canonical.h - the one byte form of a policy's rules, whatever order and duplicates they were written in: what hashes
- * are made of and what a .bin file holds (docs/bin-format.md).
+/* canonical.h - the one byte form of a policy's rules, whatever order and duplicates they were written in:
+ * what hashes are made of and what a .bin file holds (docs/bin-format.md).
  *
- * Strings, except lists, command sets and port lists stand in sorted tables; rules are records that name them by index,
- * sorted as bytes. Rules with the same content stand once, with the first of their origins; rules that hold on no
- * system or for no command are left out. Size and time are linear in the policy, but for the sorting.
+ * Strings, except lists, command sets and port lists stand in sorted tables; rules are records that name them
+ * by index, sorted as bytes. Rules with the same content stand once, with the first of their origins; rules
+ * that hold on no system or for no command are left out. Size and time are linear in the policy, but for the
+ * sorting.
  */
 #pragma once
 
@@ -37,15 +38,16 @@ enum record_flag {
 
 enum { INDEX_NONE = UINT32_MAX };
 
-/* The fields of a rule of `kind` with `flags`; `operation` counts for RULE_EXPECT only, and there FIELD_OPERATION comes
- * first in the record. */
+/* The fields of a rule of `kind` with `flags`; `operation` counts for RULE_EXPECT only, and there
+ * FIELD_OPERATION comes first in the record. */
 unsigned record_fields(enum rule_kind kind, unsigned flags, enum operation operation);
 
 struct canonical;
 
 enum { ALL_LAYERS = UINT32_MAX };
 
-/* Gathers the tables of one layer's rules, or with ALL_LAYERS of the whole policy, its names and sources too. */
+/* Gathers the tables of one layer's rules, or with ALL_LAYERS of the whole policy, its names and sources
+ * too. */
 struct canonical *canonical_gather(struct arena *arena, const struct policy *policy, uint32_t layer);
 
 /* Appends the four tables. */

@@ -1,6 +1,7 @@
 /* file_check.h - what a rule read from a file must be like to be a rule of the language.
  *
- * The reader of .bin files trusts nothing: the launcher would otherwise act on a rule that no policy text can make.
+ * The reader of .bin files trusts nothing: the launcher would otherwise act on a rule that no policy text can
+ * make.
  */
 #pragma once
 
@@ -26,6 +27,6 @@ enum string_form {
 /* Whether `string` has that form. O(length). */
 bool string_has_form(const char *string, enum string_form form);
 
-/* NULL, or why no policy text makes `rule` in a layer of `kind` (a static string). Enumerations are in range and strings
- * have their forms already. O(ports of the rule). */
+/* NULL, or why no policy text makes `rule` in a layer of `kind` (a static string). Enumerations are in range
+ * and strings have their forms already. O(ports of the rule). */
 const char *rule_problem(const struct rule *rule, enum layer_kind kind);

@@ -8,5 +8,6 @@ enum {
     FILE_HASH_SIZE = 32
 };
 
-/* As in PNG: a byte that is no text, both line ends and a DOS end of file, so that a transfer as text is noticed. */
+/* As in PNG: a byte that is no text, both line ends and a DOS end of file, so that a transfer as text is
+ * noticed. */
 #define FILE_MAGIC "\x89SBX\r\n\x1a\n"

@@ -53,8 +53,8 @@ static unsigned take_below(struct reader *reader, unsigned limit, const char *pr
     return 0;
 }
 
-/* A count of things of at least `smallest` bytes each: never more than the bytes left could hold, so that what is
- * allocated for them is bounded by the file's size. */
+/* A count of things of at least `smallest` bytes each: never more than the bytes left could hold, so that
+ * what is allocated for them is bounded by the file's size. */
 static uint32_t take_count(struct reader *reader, size_t smallest)
 {
     uint32_t count = (uint32_t)take(reader, 4);
@@ -347,7 +347,8 @@ struct policy *policy_read(struct arena *arena, const void *bytes, size_t length
         return NULL;
     }
 
-    /* Order, repeated and unused entries: whatever differs from what would be written is not what sbxc wrote. */
+    /* Order, repeated and unused entries: whatever differs from what would be written is not what sbxc
+     * wrote. */
     struct buffer again = buffer_in(arena);
     policy_write(&again, reader.policy);
     if (again.length != length || memcmp(again.bytes, bytes, length) != 0) {

@@ -1,7 +1,9 @@
-/* host.h - what binding needs to know of this machine: roots, the account, the repository, where a command is found.
+/* host.h - what binding needs to know of this machine: roots, the account, the repository, where a command is
+ * found.
  *
- * POSIX only, no name service (a static program has none): the account's home comes from /etc/passwd, else from
- * `getent passwd UID` run with an empty environment. Only Linux and macOS; the Windows launcher has its own.
+ * POSIX only, no name service (a static program has none): the account's home comes from /etc/passwd, else
+ * from `getent passwd UID` run with an empty environment. Only Linux and macOS; the Windows launcher has its
+ * own.
  */
 #pragma once
 
@@ -18,33 +20,34 @@ struct host_request {
     uid_t uid; /* who calls, and for whom roots must be owned */
 };
 
-/* Fills `bindings` for this machine (system, roots of policy and of managed layers, environment, host view). Every root
- * is canonical. What could not be found is unset with a note; a --root that does not exist or is not absolute is an
- * error note. `command` stays as the caller set it. */
+/* Fills `bindings` for this machine (system, roots of policy and of managed layers, environment, host view).
+ * Every root is canonical. What could not be found is unset with a note; a --root that does not exist or is
+ * not absolute is an error note. `command` stays as the caller set it. */
 void host_bind(struct arena *arena, const struct host_request *request, struct bindings *bindings,
                struct note_list *notes);
 
-/* The canonical form of an absolute path whose end may be missing: its deepest existing ancestor is resolved. NULL if a
- * missing part goes upward ("..") or the path cannot be looked at. */
+/* The canonical form of an absolute path whose end may be missing: its deepest existing ancestor is resolved.
+ * NULL if a missing part goes upward ("..") or the path cannot be looked at. */
 const char *host_canonical(struct arena *arena, const char *path);
 
 /* The account's home directory from the user database, or NULL. */
 const char *account_home(struct arena *arena, uid_t uid);
 
-/* Finds $REPO and $GITDIR for the canonical directory `work` by language.md 3. Either may come back with count 0. */
+/* Finds $REPO and $GITDIR for the canonical directory `work` by language.md 3. Either may come back with
+ * count 0. */
 void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes);
 
-/* Whether `when command` rules for `command` hold (language.md 6): `command` has no slash, and the search in `path` (a
- * PATH value, or NULL) finds it where `bound`, made as if they held, lets the command write nothing: the file, each link on
- * the way, its target. */
+/* Whether `when command` rules for `command` hold (language.md 6): `command` has no slash, and the search in
+ * `path` (a PATH value, or NULL) finds it where `bound`, made as if they held, lets the command write
+ * nothing: the file, each link on the way, its target. */
 bool host_command_trusted(struct arena *arena, const struct bound_policy *bound, const char *command,
                           const char *path);
 
 /* The environment of this process as a list, names in byte order. */
 struct variable_list host_environment(struct arena *arena);
 
-/* Reads a whole regular file, or standard input for "-", of at most `limit` bytes: NUL-terminated, length in *length.
- * NULL on failure with *error set ("cannot open x: ..."). Follows no special files: a directory, device or FIFO is
- * refused. */
+/* Reads a whole regular file, or standard input for "-", of at most `limit` bytes: NUL-terminated, length in
+ * *length. NULL on failure with *error set ("cannot open x: ..."). Follows no special files: a directory,
+ * device or FIFO is refused. */
 char *file_read(struct arena *arena, const char *path, size_t limit, size_t *length, const char **error);

@@ -70,7 +70,8 @@ static enum step walk_step(struct walk *walk)
     return STEP_ON;
 }
 
-/* Whether `path`, which exists, is a file that the command can neither write nor replace, whatever links lead to it. */
+/* Whether `path`, which exists, is a file that the command can neither write nor replace, whatever links lead
+ * to it. */
 static bool is_trusted(struct arena *arena, const struct bound_policy *bound, const char *path)
 {
     struct walk walk = {.arena = arena, .bound = bound, .resolved = "", .pending = path};

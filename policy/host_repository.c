@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever may write in the working directory can put anything at .git, so nothing here follows a link or waits for a
- * FIFO, and what a file says counts only if the place that it names agrees. */
+/* Whoever may write in the working directory can put anything at .git, so nothing here follows a link or
+ * waits for a FIFO, and what a file says counts only if the place that it names agrees. */
 
 enum { POINTER_LARGEST = PATH_MAX + 16 };
 
@@ -50,7 +50,8 @@ static bool owner_counts(const struct finder *finder, const struct stat *about)
     return about->st_uid == finder->uid || about->st_uid == 0;
 }
 
-/* Whether `directory` holds a .git that counts, by the owner rules; its mode goes to *mode, 0 if there is none. */
+/* Whether `directory` holds a .git that counts, by the owner rules; its mode goes to *mode, 0 if there is
+ * none. */
 static bool holds_git(const struct finder *finder, const char *directory, mode_t *mode)
 {
     struct stat holder, git;

@@ -68,8 +68,8 @@ static int compare_layers(const void *left, const void *right)
     return order != 0 ? order : memcmp(a->layer.hash, b->layer.hash, sizeof a->layer.hash);
 }
 
-/* Sorts the layers after the first, since the order in which managed files are named decides nothing, and keeps equal
- * ones once. The hashes are known by now and stay as they are. */
+/* Sorts the layers after the first, since the order in which managed files are named decides nothing, and
+ * keeps equal ones once. The hashes are known by now and stay as they are. */
 static void layers_settle(struct policy *policy, struct rule *rules)
 {
     enum { GONE = UINT32_MAX };

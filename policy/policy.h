@@ -198,11 +198,14 @@ const char *path_text(struct arena *arena, const struct policy_path *path);
 /* "policy" for layer 0 of a policy, else the managed layer's name. */
 const char *rule_layer_name(const struct policy *policy, const struct rule *rule);
 
-/* Joins a policy and managed policies (each of one layer) into a new policy in `arena` that holds all their rules; the
- * parts must outlive it. Computes the hashes. `base` may itself hold managed layers already. A managed layer equal to
- * one already there (same name and hash) is added once. */
+/* Joins a policy and managed policies (each of one layer) into a new policy in `arena` that holds all their
+ * rules; the parts must outlive it. Computes the hashes; name and requested hash stay those of `base`, which
+ * may itself hold managed layers already. Managed layers come after the others, sorted by name, then hash; one
+ * that is already there (same name and rules) is added once. A layer that comes as managed narrows, whatever
+ * its kind said. */
 struct policy *policy_merge(struct arena *arena, const struct policy *base,
                             const struct policy *const *managed, uint32_t managed_count);
 
-/* Fills layers[].hash and effective_hash of a policy whose rules are complete. */
+/* Fills layers[].hash and effective_hash of a policy whose rules are complete. Names, origins, order and repeated
+ * rules count for nothing (docs/bin-format.md). */
 void policy_hash(struct policy *policy);

@@ -175,7 +175,8 @@ static struct variable_list variables_copy(struct arena *arena, const struct sbx
     return list;
 }
 
-/* The roots as given and no others: an unset root makes a deny on it an error, so that nothing is left open. */
+/* The roots as given and no others: an unset root makes a deny on it an error, so that nothing is left
+ * open. */
 static const char *roots_given(struct arena *arena, struct bindings *bindings,
                                const struct variable_list *given)
 {
@@ -198,7 +199,8 @@ static const char *roots_given(struct arena *arena, struct bindings *bindings,
     return NULL;
 }
 
-/* A deny also holds where the links in its path lead (language.md 7): the caller asks about resolved paths. */
+/* A deny also holds where the links in its path lead (language.md 7): the caller asks about resolved
+ * paths. */
 static void denies_follow_links(struct arena *arena, struct bound_policy *bound)
 {
     for (uint32_t i = 0, count = bound->rules.count; i < count; i++) {

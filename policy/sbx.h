@@ -1,4 +1,5 @@
-/* sbx.h - libsbx: ask an sbx policy what it allows, from a program that does its file work in its own process.
+/* sbx.h - libsbx: ask an sbx policy what it allows, from a program that does its file work in its own
+ * process.
  *
  *   struct sbx_error error;
  *   struct sbx_policy *policy = sbx_load("project.bin", &error);
@@ -8,9 +9,10 @@
  *       ...
  *   sbx_free(policy);
  *
- * There is no global state and nothing is printed. Whatever goes wrong is closed: a policy that is not bound, or an
- * argument that cannot be asked about, is answered with SBX_DENY. After sbx_bind the checks only read: any number of
- * threads may make them at once, and they allocate nothing. All other functions need the policy for themselves.
+ * There is no global state and nothing is printed. Whatever goes wrong is closed: a policy that is not bound,
+ * or an argument that cannot be asked about, is answered with SBX_DENY. After sbx_bind the checks only read:
+ * any number of threads may make them at once, and they allocate nothing. All other functions need the policy
+ * for themselves.
  */
 #ifndef SBX_H
 #define SBX_H
@@ -63,8 +65,8 @@ struct sbx_value {
 };
 
 struct sbx_binding {
-    /* Look for roots that are not given, and for the environment if none is given, on this machine, resolve links in
-     * denied paths and leave `system` aside. Else only what is given here counts. */
+    /* Look for roots that are not given, and for the environment if none is given, on this machine, resolve
+     * links in denied paths and leave `system` aside. Else only what is given here counts. */
     bool this_host;
     enum sbx_system system;
     const struct sbx_value *roots; /* "WORK", "HOME", ... and an absolute path; "GITDIR" may repeat */
@@ -74,8 +76,8 @@ struct sbx_binding {
     const char *command; /* whose `when command` rules hold, or NULL */
 };
 
-/* Binds roots and makes the policy ready for checks. What `binding` points to is not needed afterwards. Binding again
- * replaces the binding before; after a failure the policy is unbound. */
+/* Binds roots and makes the policy ready for checks. What `binding` points to is not needed afterwards.
+ * Binding again replaces the binding before; after a failure the policy is unbound. */
 enum sbx_status sbx_bind(struct sbx_policy *policy, const struct sbx_binding *binding,
                          struct sbx_error *error);
 
@@ -87,16 +89,16 @@ enum sbx_answer {
     SBX_DEPENDS /* of sbx_check_connect for a name: the address that it resolves to decides */
 };
 
-/* Whether the policy allows `operation` on `path`: absolute and normalised ("/a/b"; no "//", "." or "..", no '/' at the
- * end). The answer is about this spelling: ask about the path as realpath(3) gives it, and open it so that nobody can put
- * a link in its way (openat2 with RESOLVE_NO_SYMLINKS). SBX_SOCKET is about an existing Unix socket; to make one needs
- * SBX_WRITE too. */
+/* Whether the policy allows `operation` on `path`: absolute and normalised ("/a/b"; no "//", "." or "..", no
+ * '/' at the end). The answer is about this spelling: ask about the path as realpath(3) gives it, and open it
+ * so that nobody can put a link in its way (openat2 with RESOLVE_NO_SYMLINKS). SBX_SOCKET is about an
+ * existing Unix socket; to make one needs SBX_WRITE too. */
 enum sbx_answer sbx_check(const struct sbx_policy *policy, enum sbx_operation operation, const char *path);
 
 enum sbx_protocol { SBX_TCP = 1, SBX_UDP = 2 };
 
-/* A connection: by name (`name`, NULL if none was used), to an address (4 or 16 bytes in network order; length 0 if it is
- * not known yet), to a port. */
+/* A connection: by name (`name`, NULL if none was used), to an address (4 or 16 bytes in network order;
+ * length 0 if it is not known yet), to a port. */
 enum sbx_answer sbx_check_connect(const struct sbx_policy *policy, const char *name, const void *address,
                                   size_t address_length, uint16_t port, enum sbx_protocol protocol);
 

@@ -68,8 +68,8 @@ static bool is_keyword(const char *word)
     return false;
 }
 
-/* Appends the character at `at` so that it stands for itself: what a terminal must not get as \xHH, bytes of `signs`
- * behind a backslash. Returns its length. */
+/* Appends the character at `at` so that it stands for itself: what a terminal must not get as \xHH, bytes of
+ * `signs` behind a backslash. Returns its length. */
 static size_t put_character(struct buffer *out, const char *at, size_t left, const char *signs)
 {
     bool plain = *at >= ' ' && *at <= '~';
@@ -170,7 +170,8 @@ static void put_address(struct buffer *out, const struct network *network)
             buffer_format(out, "/%d", network->prefix - 96);
         return;
     }
-    /* RFC 5952 by hand, as the C library's form differs between systems: the longest run of zero groups is "::". */
+    /* RFC 5952 by hand, as the C library's form differs between systems: the longest run of zero groups is
+     * "::". */
     unsigned groups[8], run_start = 8, run_length = 1;
     for (unsigned i = 0; i < 8; i++)
         groups[i] = (unsigned)at[2 * i] << 8 | at[2 * i + 1];

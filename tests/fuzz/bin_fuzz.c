@@ -1,4 +1,5 @@
-/* bin_fuzz.c - feeds forged .bin files, their length and checksum made right, to the reader and uses what it accepts.
+/* bin_fuzz.c - feeds forged .bin files, their length and checksum made right, to the reader and uses what it
+ * accepts.
  *
  * Build with clang -fsanitize=fuzzer,address,undefined and the sources of base/ and policy/.
  */

@@ -1,4 +1,5 @@
-/* Whether `when command` holds: what a search of PATH finds counts only where the sandboxed command can write nothing. */
+/* Whether `when command` holds: what a search of PATH finds counts only where the sandboxed command can write
+ * nothing. */
 #include "policy/host.h"
 
 #include "tests/unit/sample_policy.h"

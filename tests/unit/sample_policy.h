@@ -1,4 +1,5 @@
-/* sample_policy.h - a policy and a managed layer that use every kind of rule, for tests of files, hashes and merging. */
+/* sample_policy.h - a policy and a managed layer that use every kind of rule, for tests of files, hashes and
+ * merging. */
 #pragma once
 
 #include "base/vector.h"
