@@ -20,7 +20,8 @@ enum root_state {
 
 struct root_value {
     enum root_state state;
-    const char *const *paths; /* absolute, canonical; more than one only for ROOT_GITDIR */
+    const char *const
+        *paths; /* absolute, canonical; more than one only for ROOT_GITDIR and ROOT_SUBMODULES */
     uint32_t count;
     const char *
         refused; /* $HOME that is relative or not owned by the caller: why; a rule that uses it is an error */

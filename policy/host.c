@@ -98,7 +98,7 @@ static void root_set(struct binder *binder, enum root root, const char *path)
 
 static enum root given_root(const char *name)
 {
-    for (enum root root = ROOT_WORK; root <= ROOT_GITDIR; root++)
+    for (enum root root = ROOT_WORK; root <= ROOT_SUBMODULES; root++)
         if (strcmp(root_names[root], name) == 0)
             return root;
     return ROOTS;
@@ -126,7 +126,7 @@ static void given_add(struct binder *binder, const struct variable *given)
         given_refuse(binder, given, "the path is not absolute");
     } else if (path == NULL) {
         given_refuse(binder, given, strerror(errno));
-    } else if (value->state == ROOT_BOUND && root != ROOT_GITDIR) {
+    } else if (value->state == ROOT_BOUND && root != ROOT_GITDIR && root != ROOT_SUBMODULES) {
         given_refuse(binder, given, "the root is given twice");
     } else {
         const char **paths = arena_array(binder->arena, value->count + 1, sizeof *paths);
@@ -207,15 +207,17 @@ static void repository_bind(struct binder *binder)
 {
     struct root_value *roots = binder->bindings->roots;
     struct root_value repo, gitdir;
-    if (roots[ROOT_WORK].state != ROOT_BOUND ||
-        (roots[ROOT_REPO].state == ROOT_BOUND && roots[ROOT_GITDIR].state == ROOT_BOUND))
-        return;
-    repository_find(binder->arena, roots[ROOT_WORK].paths[0], binder->request->uid, &repo, &gitdir,
-                    binder->notes);
-    if (roots[ROOT_REPO].state != ROOT_BOUND)
-        roots[ROOT_REPO] = repo;
-    if (roots[ROOT_GITDIR].state != ROOT_BOUND)
-        roots[ROOT_GITDIR] = gitdir;
+    if (roots[ROOT_WORK].state == ROOT_BOUND &&
+        (roots[ROOT_REPO].state != ROOT_BOUND || roots[ROOT_GITDIR].state != ROOT_BOUND)) {
+        repository_find(binder->arena, roots[ROOT_WORK].paths[0], binder->request->uid, &repo, &gitdir,
+                        binder->notes);
+        if (roots[ROOT_REPO].state != ROOT_BOUND)
+            roots[ROOT_REPO] = repo;
+        if (roots[ROOT_GITDIR].state != ROOT_BOUND)
+            roots[ROOT_GITDIR] = gitdir;
+    }
+    if (roots[ROOT_SUBMODULES].state != ROOT_BOUND)
+        submodules_find(binder->arena, &roots[ROOT_REPO], &roots[ROOT_GITDIR], &roots[ROOT_SUBMODULES]);
 }
 
 /* Managed layers do not ask the environment, which whoever runs the command chooses. */

@@ -38,6 +38,13 @@ const char *account_home(struct arena *arena, uid_t uid);
 void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes);
 
+/* Finds $SUBMODULES, which may only be denied: for each submodule that the index in the first $GITDIR names,
+ * its `.git`, or, where that does not exist yet, the submodule's directory in $REPO. A submodule behind a
+ * symbolic link is none to Git and is left out. A repository without submodules gives an empty list, no
+ * repository an unset root. */
+void submodules_find(struct arena *arena, const struct root_value *repo, const struct root_value *gitdir,
+                     struct root_value *submodules);
+
 /* Whether `when command` rules for `command` hold (language.md 6): `command` has no slash, and the search in
  * `path` (a PATH value, or NULL) finds it where `bound`, made as if they held, lets the command write
  * nothing: the file, each link on the way, its target. */

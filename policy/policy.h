@@ -28,6 +28,7 @@ enum root {
     ROOT_DATA,
     ROOT_REPO,
     ROOT_GITDIR,
+    ROOT_SUBMODULES,
     ROOT_ENV, /* $env.NAME; `name` is NAME */
     ROOTS
 };

@@ -7,9 +7,18 @@
 #include <string.h>
 
 const char *const root_names[ROOTS] = {
-    [ROOT_SLASH] = "",    [ROOT_DRIVE] = "",        [ROOT_WORK] = "WORK",   [ROOT_HOME] = "HOME",
-    [ROOT_TMP] = "TMP",   [ROOT_CONFIG] = "CONFIG", [ROOT_CACHE] = "CACHE", [ROOT_DATA] = "DATA",
-    [ROOT_REPO] = "REPO", [ROOT_GITDIR] = "GITDIR", [ROOT_ENV] = "env",
+    [ROOT_SLASH] = "",
+    [ROOT_DRIVE] = "",
+    [ROOT_WORK] = "WORK",
+    [ROOT_HOME] = "HOME",
+    [ROOT_TMP] = "TMP",
+    [ROOT_CONFIG] = "CONFIG",
+    [ROOT_CACHE] = "CACHE",
+    [ROOT_DATA] = "DATA",
+    [ROOT_REPO] = "REPO",
+    [ROOT_GITDIR] = "GITDIR",
+    [ROOT_SUBMODULES] = "SUBMODULES",
+    [ROOT_ENV] = "env",
 };
 
 const char *const operation_names[OPERATIONS] = {
