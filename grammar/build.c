@@ -73,6 +73,26 @@ struct statement *statement_path(struct parser *parser, struct span keyword, enu
     return statement;
 }
 
+struct statement *statement_let(struct parser *parser, struct span keyword, const struct word *name,
+                                struct word_list words)
+{
+    struct statement *statement = statement_new(parser, STATEMENT_LET, keyword);
+    check_name(parser, name);
+    statement->subject = *name;
+    statement->words = words;
+    return statement;
+}
+
+struct statement *statement_set_env(struct parser *parser, struct span keyword, const struct word *name,
+                                    const struct word *value)
+{
+    struct statement *statement = statement_new(parser, STATEMENT_SET_ENV, keyword);
+    check_name(parser, name);
+    statement->subject = *name;
+    statement->value = *value;
+    return statement;
+}
+
 struct statement *statement_use(struct parser *parser, struct span keyword, const struct word *subject,
                                 struct word_list except)
 {
@@ -168,12 +188,12 @@ static void link_statement(struct parser *parser, struct statement *statement)
 }
 
 /* Any statement but the header's own two: reports a header that is not there. */
-static void header_over(struct parser *parser, struct span at, bool reported)
+static void header_over(struct parser *parser, struct span at)
 {
-    if (parser->header == HEADER_NONE && !reported)
+    if (parser->header == HEADER_NONE)
         parser_error(parser, SBX030_MISSING_HEADER, at, "a policy starts with `sbx 1` and then its name",
                      "begin the file with the lines `sbx 1` and `policy \"NAME\"`");
-    if (parser->header == HEADER_VERSION && !reported)
+    if (parser->header == HEADER_VERSION)
         parser_error(parser, SBX032_MISSING_NAME, at, "after `sbx 1` the file's name must follow",
                      "write `policy \"NAME\"`, `managed \"NAME\"` or `preset \"NAME\"` before this line");
     parser->header = HEADER_NAMED;
@@ -188,7 +208,7 @@ static void line_over(struct parser *parser, bool brace_may_follow)
 void statement_end(struct parser *parser, struct statement *statement, struct span span)
 {
     statement->span = span;
-    header_over(parser, statement->keyword, false);
+    header_over(parser, statement->keyword);
     if (!parser->row.faulty)
         link_statement(parser, statement);
     line_over(parser, false);
@@ -217,7 +237,7 @@ void header_name(struct parser *parser, struct span keyword, enum file_kind kind
         header_repeated(parser, keyword);
     } else {
         if (parser->header == HEADER_NONE)
-            header_over(parser, keyword, false);
+            header_over(parser, keyword);
         parser->header = HEADER_NAMED;
         parser->file->kind = kind;
         parser->file->name = *name;
@@ -271,7 +291,7 @@ static void block_push(struct parser *parser, struct statement *when, bool lost)
 void block_open(struct parser *parser, struct span span, struct word condition, struct word_list words)
 {
     struct statement *when = statement_new(parser, STATEMENT_WHEN, join(span, condition.span));
-    header_over(parser, when->keyword, false);
+    header_over(parser, when->keyword);
     when->span = span;
     when->subject = condition;
     when->words = words;
@@ -297,13 +317,13 @@ static void block_pop(struct parser *parser, struct span at)
 
 void block_close(struct parser *parser, struct span span)
 {
-    header_over(parser, span, false);
+    header_over(parser, span);
     block_pop(parser, span);
     line_over(parser, false);
 }
 
-/* A statement with an error has said so. What is left to do is to keep blocks balanced: a `when` opens one whatever is
- * wrong with it, and so does a brace at the wrong place. */
+/* A statement with an error has said so. What is left to do is to keep blocks balanced: a `when` opens one
+ * whatever is wrong with it, and so does a brace at the wrong place. */
 void statement_failed(struct parser *parser)
 {
     const struct row row = parser->row;
@@ -311,10 +331,8 @@ void statement_failed(struct parser *parser)
     bool opens = (row.first == TOKEN_WHEN || row.opens) && !late_brace;
 
     parser->words.count = parser->targets.count = 0;
-    if (row.first == TOKEN_SBX && parser->header == HEADER_NONE)
-        parser->header = HEADER_VERSION;
-    else
-        header_over(parser, row.first_span, true);
+    bool names = row.first == TOKEN_POLICY || row.first == TOKEN_MANAGED || row.first == TOKEN_PRESET;
+    parser->header = parser->header == HEADER_NONE && !names ? HEADER_VERSION : HEADER_NAMED;
     if (row.first == TOKEN_CLOSE)
         block_pop(parser, row.first_span);
     if (opens) {
@@ -344,6 +362,6 @@ void file_end(struct parser *parser)
 {
     if (parser->stopped)
         return;
-    header_over(parser, span_of(parser, parser->length, parser->length), false);
+    header_over(parser, span_of(parser, parser->length, parser->length));
     report_unclosed(parser);
 }

@@ -1,4 +1,4 @@
-/* build.h - makes statements and puts them into the file and its blocks. Private to grammar/. */
+/* build.h - makes statements and puts them into the file and its blocks. */
 #pragma once
 
 #include "grammar/parser.h"
@@ -21,6 +21,10 @@ struct statement *statement_list(struct parser *parser, enum statement_kind kind
                                  enum verb verb, struct word_list words);
 struct statement *statement_path(struct parser *parser, struct span keyword, enum verb verb,
                                  enum aspect aspect, struct word_list words);
+struct statement *statement_let(struct parser *parser, struct span keyword, const struct word *name,
+                                struct word_list words);
+struct statement *statement_set_env(struct parser *parser, struct span keyword, const struct word *name,
+                                    const struct word *value);
 struct statement *statement_use(struct parser *parser, struct span keyword, const struct word *subject,
                                 struct word_list except);
 struct statement *statement_network(struct parser *parser, enum statement_kind kind, struct span keyword,

@@ -160,8 +160,8 @@ static const char *hex_spelling(struct parser *parser, uint32_t start, uint32_t 
     return buffer.bytes;
 }
 
-/* Reports the control character or the bytes that are no UTF-8 at `at`; returns where the text goes on, or `at` if
- * nothing is wrong there. */
+/* Reports the control character or the bytes that are no UTF-8 at `at`; returns where the text goes on, or
+ * `at` if nothing is wrong there. */
 static uint32_t report_unprintable(struct parser *parser, uint32_t at, uint32_t end)
 {
     const char *text = parser->text + at;
@@ -233,7 +233,8 @@ static struct word word_read(struct parser *parser, uint32_t start, uint32_t end
     return word;
 }
 
-/* The first `#`, `"`, `{` or `}` in a bare word that no backslash makes a plain character; `end` if there is none. */
+/* The first `#`, `"`, `{` or `}` in a bare word that no backslash makes a plain character; `end` if there
+ * is none. */
 static uint32_t find_sign(const struct parser *parser, uint32_t at, uint32_t end)
 {
     for (; at < end; at++) {

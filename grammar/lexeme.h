@@ -1,4 +1,4 @@
-/* lexeme.h - from a piece of text that the lexer cut out to a word, or to the exact fault in it. Private to grammar/. */
+/* lexeme.h - from a piece of text that the lexer cut out to a word, or to the exact fault in it. */
 #pragma once
 
 #include "grammar/parser.h"
@@ -17,8 +17,8 @@ void lexer_discard(struct parser *parser);
 /* To be called where a line starts: reports and leaves out lines that are too long. */
 void lexer_line(struct parser *parser);
 
-/* The word at the lexeme matched last. One that is faulty has been reported and comes back without bytes and unquoted:
- * see word_is_faulty. */
+/* The word at the lexeme matched last. One that is faulty has been reported and comes back without bytes
+ * and unquoted: see word_is_faulty. */
 struct word lexeme_plain(struct parser *parser);
 struct word lexeme_plain_quoted(struct parser *parser);
 struct word lexeme_rough(struct parser *parser);

@@ -1,8 +1,11 @@
-/* parser.h - what the lexer, the grammar and their helpers share while one file is parsed. Private to grammar/.
+/* parser.h - what the lexer, the grammar and their helpers share while one file is parsed.
  *
- * The way of a byte: sbx.l cuts the text into tokens, token.c turns them into the stream of statements that the
- * grammar reads (no blank lines, lists joined over line ends), sbx.y recognises statements, build.c puts them into
- * blocks. shape.c checks single words; surprise.c words what the grammar did not expect.
+ * Private to grammar/, as are all headers here but source.h and syntax.h.
+ *
+ * The way of a byte: sbx.l cuts the text into tokens, token.c turns them into the stream of statements
+ * that the grammar reads (no blank lines, lists joined over line ends), sbx.y recognises statements,
+ * build.c puts them into blocks. shape.c checks single words; surprise.c words what the grammar did not
+ * expect.
  */
 #pragma once
 
@@ -27,8 +30,9 @@ struct row {
     uint32_t count;
     int first, before_last, last; /* token numbers */
     struct span first_span, before_last_span, last_span;
-    int topic,
-        topic_before;   /* the last keyword or sign that says what kind of word follows it; before `last` */
+    int topic, topic_before; /* the last keyword or sign that tells the next word; the one before `last` */
+    uint32_t joined;         /* number of the token that a comma brought in from the next line, or 0 */
+    struct span joined_comma;
     bool opens, closes; /* has `{`, has `}` */
     bool faulty;        /* something in it was reported */
     bool last_faulty;   /* `last` is a word without meaning */
@@ -68,7 +72,8 @@ struct parser {
     bool brace_may_follow; /* the line before was a `when` without its brace */
 };
 
-/* The token numbers' spelling: keywords and signs as written, classes of words as a person would call them. */
+/* The token numbers' spelling: keywords and signs as written, classes of words as a person would call
+ * them. */
 const char *token_spelling(int token);
 /* The keyword that `bytes` spells, or 0. */
 int keyword_find(const char *bytes, uint32_t length);
@@ -82,6 +87,6 @@ void parser_error_with(struct parser *parser, struct diagnostic diagnostic);
 /* What was written at `span`, safe to show and shortened if it is long. */
 const char *shown(struct parser *parser, struct span span);
 
-/* "write LINE", LINE being the line around `span` with `span` replaced by `replacement`; if that line is too long or
- * unsafe to show, only the replacement. */
+/* "write LINE", LINE being the line around `span` with `span` replaced by `replacement`; if that line is
+ * too long or unsafe to show, only the replacement. */
 const char *help_replace(struct parser *parser, struct span span, const char *replacement);

@@ -1,7 +1,8 @@
 /* sbx.y - the statements of a policy file (language.md section 2).
  *
- * A file is a row of lines, and `when` lines and `}` lines are lines like all others: build.c matches them up. So an
- * error costs its own statement and never the block around it. The header's place is judged there too.
+ * A file is a row of lines, and `when` lines and `}` lines are lines like all others: build.c matches them
+ * up. So an error costs its own statement and never the block around it. The header's place is judged
+ * there too.
  */
 %require "3.8"
 %define api.pure full
@@ -53,13 +54,14 @@ static void sbx_error(const struct span *at, struct parser *parser, const char *
 
 %token <word> WORD "a word" QUOTED "a word in quotes"
 %token NL "the end of the line" COMMA "," EQUALS "=" OPEN "{" CLOSE "}"
-%token SBX "sbx" POLICY "policy" MANAGED "managed" PRESET "preset" USE "use" EXCEPT "except" LET "let" GRANT "grant"
-       AUTO "auto" DENY "deny" READ "read" WRITE "write" EXEC "exec" NETWORK "network" LISTEN "listen" SOCKET "socket"
-       ENV "env" SET "set" SERVICE "service" SYSCALL "syscall" SCRATCH "scratch" BYPASS "bypass" HOST "host"
-       ADDRESS "address" LOOPBACK "loopback" LAN "lan" INTERNET "internet" ANY "any" PORT "port" TCP "tcp" UDP "udp"
-       LIMIT "limit" TO "to" NOTHING "nothing" PERMIT "permit" PROCESSES "processes" FILES "files" MEMORY "memory"
-       TIME "time" ACCEPT "accept" ON "on" BECAUSE "because" EXPECT "expect" ALLOW "allow" CONNECT "connect"
-       WHEN "when" OS "os" COMMAND "command"
+%token SBX "sbx" POLICY "policy" MANAGED "managed" PRESET "preset" USE "use" EXCEPT "except" LET "let"
+       GRANT "grant" AUTO "auto" DENY "deny" READ "read" WRITE "write" EXEC "exec" NETWORK "network"
+       LISTEN "listen" SOCKET "socket" ENV "env" SET "set" SERVICE "service" SYSCALL "syscall"
+       SCRATCH "scratch" BYPASS "bypass" HOST "host" ADDRESS "address" LOOPBACK "loopback" LAN "lan"
+       INTERNET "internet" ANY "any" PORT "port" TCP "tcp" UDP "udp" LIMIT "limit" TO "to" NOTHING "nothing"
+       PERMIT "permit" PROCESSES "processes" FILES "files" MEMORY "memory" TIME "time" ACCEPT "accept"
+       ON "on" BECAUSE "because" EXPECT "expect" ALLOW "allow" CONNECT "connect" WHEN "when" OS "os"
+       COMMAND "command"
 
 %type <word> word keyword class nothing other first_denied first_limited port condition reach
 %type <words> words word_list denied denied_list limited limited_list exceptions ports port_list
@@ -78,7 +80,7 @@ file: %empty | file line;
 line: SBX WORD NL                          { header_version(parser, @1, &$2); }
     | kind QUOTED NL                       { header_name(parser, @1, $1, &$2); }
     | statement NL                         { statement_end(parser, $1, @1); }
-    | WHEN condition words OPEN NL         { block_open(parser, (struct span){@1.source, @1.start, @4.end}, $2, $3); }
+    | WHEN condition words OPEN NL         { block_open(parser, join(@1, @4), $2, $3); }
     | CLOSE NL                             { block_close(parser, @1); }
     | error NL                             { yyerrok; statement_failed(parser); }
     ;
@@ -98,7 +100,7 @@ exceptions: %empty                         { $$ = (struct word_list){0}; }
           ;
 
 let: LET word EQUALS words
-        { $$ = statement_new(parser, STATEMENT_LET, @1); check_name(parser, &$2); $$->subject = $2; $$->words = $4; }
+        { $$ = statement_let(parser, @1, &$2, $4); }
    ;
 
 grant: GRANT level words                   { $$ = statement_path(parser, join(@1, @2), VERB_GRANT, $2, $3); }
@@ -122,15 +124,14 @@ other_class: verb NETWORK targets ports protocol
         { $$ = statement_network(parser, STATEMENT_NETWORK, join(@1, @2), $3, $4, $5); $$->verb = $1; }
     | verb LISTEN reach ports protocol
         { $$ = statement_listen(parser, join(@1, @2), $1, &$3, $4, $5); }
-    | verb SOCKET words                    { $$ = statement_list(parser, STATEMENT_SOCKET, join(@1, @2), $1, $3); }
-    | verb ENV words                       { $$ = statement_list(parser, STATEMENT_ENV, join(@1, @2), $1, $3); }
-    | verb SERVICE words                   { $$ = statement_list(parser, STATEMENT_SERVICE, join(@1, @2), $1, $3); }
-    | verb SYSCALL words                   { $$ = statement_list(parser, STATEMENT_SYSCALL, join(@1, @2), $1, $3); }
-    | verb SCRATCH                         { $$ = statement_new(parser, STATEMENT_SCRATCH, @$); $$->verb = $1; }
-    | verb BYPASS                          { $$ = statement_new(parser, STATEMENT_BYPASS, @$); $$->verb = $1; }
+    | verb SOCKET words   { $$ = statement_list(parser, STATEMENT_SOCKET, join(@1, @2), $1, $3); }
+    | verb ENV words      { $$ = statement_list(parser, STATEMENT_ENV, join(@1, @2), $1, $3); }
+    | verb SERVICE words  { $$ = statement_list(parser, STATEMENT_SERVICE, join(@1, @2), $1, $3); }
+    | verb SYSCALL words  { $$ = statement_list(parser, STATEMENT_SYSCALL, join(@1, @2), $1, $3); }
+    | verb SCRATCH        { $$ = statement_list(parser, STATEMENT_SCRATCH, @$, $1, (struct word_list){0}); }
+    | verb BYPASS         { $$ = statement_list(parser, STATEMENT_BYPASS, @$, $1, (struct word_list){0}); }
     | SET ENV word EQUALS QUOTED
-        { $$ = statement_new(parser, STATEMENT_SET_ENV, join(@1, @2)); check_name(parser, &$3);
-          $$->subject = $3; $$->value = $5; }
+        { $$ = statement_set_env(parser, join(@1, @2), &$3, &$5); }
     ;
 
 reach: LOOPBACK { $$ = word_of_keyword(parser, @1); } | ANY { $$ = word_of_keyword(parser, @1); };
@@ -151,12 +152,12 @@ targets: target_list                       { $$ = targets_take(parser); };
 target_list: target                        { targets_add(parser, &$1); }
            | target_list COMMA target      { targets_add(parser, &$3); }
            ;
-target: HOST word                          { $$ = (struct target_syntax){TARGET_HOST, @$, $2}; }
-      | ADDRESS word                       { $$ = (struct target_syntax){TARGET_ADDRESS, @$, $2}; }
-      | LOOPBACK                           { $$ = (struct target_syntax){.kind = TARGET_LOOPBACK, .span = @1}; }
-      | LAN                                { $$ = (struct target_syntax){.kind = TARGET_LAN, .span = @1}; }
-      | INTERNET                           { $$ = (struct target_syntax){.kind = TARGET_INTERNET, .span = @1}; }
-      | ANY                                { $$ = (struct target_syntax){.kind = TARGET_ANY, .span = @1}; }
+target: HOST word     { $$ = (struct target_syntax){TARGET_HOST, @$, $2}; }
+      | ADDRESS word  { $$ = (struct target_syntax){TARGET_ADDRESS, @$, $2}; }
+      | LOOPBACK      { $$ = (struct target_syntax){.kind = TARGET_LOOPBACK, .span = @1}; }
+      | LAN           { $$ = (struct target_syntax){.kind = TARGET_LAN, .span = @1}; }
+      | INTERNET      { $$ = (struct target_syntax){.kind = TARGET_INTERNET, .span = @1}; }
+      | ANY           { $$ = (struct target_syntax){.kind = TARGET_ANY, .span = @1}; }
       ;
 
 limit: LIMIT path_class TO limited
@@ -222,9 +223,10 @@ class: class_keyword                       { $$ = word_of_keyword(parser, @1); }
 class_keyword: WRITE | EXEC | NETWORK | LISTEN | SOCKET | ENV | SERVICE | SYSCALL | SCRATCH | BYPASS;
 nothing: NOTHING                           { $$ = word_of_keyword(parser, @1); };
 other: other_keyword                       { $$ = word_of_keyword(parser, @1); };
-other_keyword: SBX | POLICY | MANAGED | PRESET | USE | EXCEPT | LET | GRANT | AUTO | DENY | READ | SET | HOST | ADDRESS
-             | LOOPBACK | LAN | INTERNET | ANY | PORT | TCP | UDP | LIMIT | TO | PERMIT | PROCESSES | FILES | MEMORY
-             | TIME | ACCEPT | ON | BECAUSE | EXPECT | ALLOW | CONNECT | WHEN | OS | COMMAND;
+other_keyword: SBX | POLICY | MANAGED | PRESET | USE | EXCEPT | LET | GRANT | AUTO | DENY | READ | SET
+             | HOST | ADDRESS | LOOPBACK | LAN | INTERNET | ANY | PORT | TCP | UDP | LIMIT | TO | PERMIT
+             | PROCESSES | FILES | MEMORY | TIME | ACCEPT | ON | BECAUSE | EXPECT | ALLOW | CONNECT | WHEN
+             | OS | COMMAND;
 
 %%
 

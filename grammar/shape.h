@@ -1,4 +1,4 @@
-/* shape.h - whether a word has the form that its place asks for: numbers, sizes, names. Private to grammar/.
+/* shape.h - whether a word has the form that its place asks for: numbers, sizes, names.
  *
  * Each function reports what is wrong at the word itself and marks the statement as faulty.
  */

@@ -1,4 +1,5 @@
-/* source.h - the text of one .sbx file, kept in memory for the whole job, and its map from byte offset to line.
+/* source.h - the text of one .sbx file, kept in memory for the whole job, and its map from byte offset to
+ * line.
  *
  * Locations are byte offsets (struct span); lines and columns are made only when something is printed.
  */

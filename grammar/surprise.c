@@ -203,6 +203,20 @@ static void surprised_by_first(const struct surprise *surprise)
         report(surprise, SBX001_UNKNOWN_STATEMENT, text, help_first_word(surprise));
 }
 
+static void report_trailing_comma(const struct surprise *surprise)
+{
+    parser_error(surprise->parser, SBX005_TRAILING_COMMA, surprise->before_at,
+                 "the comma says that the list goes on, but it ends here", "take the comma away");
+}
+
+static void report_incomplete(const struct surprise *surprise)
+{
+    report(surprise, SBX003_INCOMPLETE,
+           arena_format(surprise->parser->arena, "the statement is not complete: %s comes %s",
+                        place_phrase(surprise), expected_phrase(surprise)),
+           NULL);
+}
+
 /* ---- the line's end ---- */
 
 static bool splits_at_equals(const struct surprise *surprise)
@@ -230,12 +244,10 @@ static void surprised_by_end(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;
     const struct row *row = surprise->row;
-    const char *expected = expected_phrase(surprise);
     if (row->last_faulty)
         return;
     if (surprise->before == TOKEN_COMMA)
-        parser_error(parser, SBX005_TRAILING_COMMA, surprise->before_at,
-                     "the comma says that the list goes on, but it ends here", "take the comma away");
+        report_trailing_comma(surprise);
     else if (is_expected(surprise, TOKEN_OPEN))
         report(surprise, SBX015_MISSING_BRACE, "a `when` line ends with `{`",
                help_replace(parser, surprise->at, " {"));
@@ -243,10 +255,7 @@ static void surprised_by_end(const struct surprise *surprise)
         report(surprise, SBX009_MISSING_EQUALS, "here comes `=`, with a blank on both sides",
                splits_at_equals(surprise) ? help_split(surprise) : NULL);
     else
-        report(surprise, SBX003_INCOMPLETE,
-               arena_format(parser->arena, "the statement is not complete: %s comes %s",
-                            place_phrase(surprise), expected),
-               NULL);
+        report_incomplete(surprise);
 }
 
 /* ---- signs ---- */
@@ -272,7 +281,12 @@ static void surprised_by_comma(const struct surprise *surprise)
 
 static void surprised_by_brace(const struct surprise *surprise)
 {
-    if (surprise->token == TOKEN_CLOSE)
+    bool opens_early = surprise->token == TOKEN_OPEN && surprise->row->first == TOKEN_WHEN;
+    if (opens_early && surprise->before == TOKEN_COMMA)
+        report_trailing_comma(surprise);
+    else if (opens_early && surprise->before != TOKEN_OPEN)
+        report_incomplete(surprise);
+    else if (surprise->token == TOKEN_CLOSE)
         report(surprise, SBX018_BRACE_NOT_ALONE, "`}` stands alone on its line", "put it on the next line");
     else
         report(surprise, SBX016_MISPLACED_BRACE, "`{` stands only at the end of a `when` line",
@@ -316,9 +330,12 @@ static void surprised_in_list(const struct surprise *surprise)
     }
 }
 
-/* A statement that takes nothing more. */
+/* A statement that takes nothing more. A misshapen last word often has its other half here: one report is
+ * enough. */
 static void surprised_after_all(const struct surprise *surprise)
 {
+    if (surprise->row->faulty)
+        return;
     report(surprise, SBX012_EXTRA_WORDS,
            arena_format(surprise->parser->arena, "the statement is complete before `%s`", surprise->written),
            "put what follows on its own line, or take it away");
@@ -385,12 +402,46 @@ static void surprised_by_word(const struct surprise *surprise)
         surprised_in_list(surprise);
     else if (is_expected(surprise, TOKEN_NL) && count_expected(surprise) == 1)
         surprised_after_all(surprise);
-    else if (is_expected(surprise, TOKEN_QUOTED) && surprise->token != TOKEN_QUOTED)
+    else if (!is_expected(surprise, TOKEN_WORD) && is_expected(surprise, TOKEN_QUOTED))
         surprised_unquoted(surprise);
     else if (surprise->token == TOKEN_QUOTED)
         surprised_by_quotes(surprise);
     else
         surprised_by_keyword_place(surprise);
+}
+
+static bool starts_statement(int token)
+{
+    switch (token) {
+    case TOKEN_USE:
+    case TOKEN_LET:
+    case TOKEN_GRANT:
+    case TOKEN_AUTO:
+    case TOKEN_DENY:
+    case TOKEN_SET:
+    case TOKEN_LIMIT:
+    case TOKEN_PERMIT:
+    case TOKEN_ACCEPT:
+    case TOKEN_EXPECT:
+    case TOKEN_WHEN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a comma at a line's end made the next statement part of a list. */
+static bool surprised_by_joined_line(const struct surprise *surprise)
+{
+    const struct row *row = surprise->row;
+    bool first = row->joined == row->count && starts_statement(surprise->token);
+    bool second = row->joined + 1 == row->count && starts_statement(surprise->before);
+    if (row->over || row->joined == 0 || (!first && !second))
+        return false;
+    parser_error(surprise->parser, SBX005_TRAILING_COMMA, row->joined_comma,
+                 "after this comma the list goes on with the next line, but there a statement starts",
+                 "take the comma away");
+    return true;
 }
 
 void parser_surprised(struct parser *parser, const char *const *expected)
@@ -414,6 +465,8 @@ void parser_surprised(struct parser *parser, const char *const *expected)
     if (row->over)
         surprised_by_end(&surprise);
     else if (row->last_faulty)
+        return;
+    else if (surprised_by_joined_line(&surprise))
         return;
     else if (row->count == 1)
         surprised_by_first(&surprise);

@@ -1,8 +1,8 @@
 /* syntax.h - the tree that the parser builds from one file: what was written, nothing decided.
  *
- * Words keep their spelling; which word is a path, a root or a pattern is the compiler's business. The tree lives in
- * the arena given to syntax_parse. Statements that did not parse leave a diagnostic and no node, except that an error
- * in a `when` line still opens its block (its node has `broken` set).
+ * Words keep their spelling; which word is a path, a root or a pattern is the compiler's business. The
+ * tree lives in the arena given to syntax_parse. Statements that did not parse leave a diagnostic and no
+ * node, except that an error in a `when` line still opens its block (its node has `broken` set).
  */
 #pragma once
 
@@ -13,13 +13,14 @@
 
 #include <stdbool.h>
 
-/* A word with its escapes taken out. `bytes` may hold any byte but NUL (an escaped \x00 is an error of the lexer). */
+/* A word with its escapes taken out. `bytes` may hold any byte but NUL (an escaped \x00 is an error of the
+ * lexer). */
 struct word {
     struct span span; /* as written, quotes included */
     uint32_t length;
     const char *bytes; /* interned in the job's pool */
-    /* Per byte: one of ~ $ * ? [ ] ! - ^ : \ that was written with a backslash, so that it is no sign. NULL when there
-     * is none. */
+    /* Per byte: one of ~ $ * ? [ ] ! - ^ : \ that was written with a backslash, so that it is no sign.
+     * NULL when there is none. */
     const bool *literal;
     bool quoted;
 };
@@ -55,8 +56,8 @@ enum statement_kind {
 
 enum verb { VERB_NONE, VERB_GRANT, VERB_DENY }; /* for expect: grant means allow */
 
-/* What a path statement speaks of: grant read, grant write, deny, deny write, deny exec; also limit read|write|socket,
- * limit env|service, limit processes|files|memory|time. */
+/* What a path statement speaks of: grant read, grant write, deny, deny write, deny exec; also limit
+ * read|write|socket, limit env|service, limit processes|files|memory|time. */
 enum aspect {
     ASPECT_NONE,
     ASPECT_READ,
@@ -113,17 +114,18 @@ struct syntax_file {
     struct statement *statements; /* in order; NULL when there are none */
 };
 
-/* Parses source number `source`. Never NULL; look at diagnostics->errors. All errors of the file are queued in one run
- * (the parser recovers at the line end). Reentrant; no global state. */
+/* Parses source number `source`. Never NULL; look at diagnostics->errors. All errors of the file are
+ * queued in one run (the parser recovers at the line end). Reentrant; no global state. */
 struct syntax_file *syntax_parse(struct arena *arena, struct intern_pool *pool, struct source_list *sources,
                                  uint32_t source, struct diagnostic_list *diagnostics);
 
-/* Prints the tree in the one canonical layout; the output parses back to the same tree (spans aside). Comments are not
- * in the tree. */
+/* Prints the tree in the one canonical layout; the output parses back to the same tree (spans aside).
+ * Comments are not in the tree. */
 void syntax_print(struct buffer *buffer, const struct syntax_file *file);
 
 /* Whether two trees say the same, spans aside. */
 bool syntax_equal(const struct syntax_file *a, const struct syntax_file *b);
 
-/* Appends `word` spelled so that it parses back to itself: bare where possible, else quoted or with escapes. */
+/* Appends `word` spelled so that it parses back to itself: bare where possible, else quoted or with
+ * escapes. */
 void word_print(struct buffer *buffer, const struct word *word);

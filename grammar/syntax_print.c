@@ -12,7 +12,8 @@ static bool is_control(const char *bytes, size_t size)
            (size == 2 && first == 0xC2 && (unsigned char)bytes[1] < 0xA0);
 }
 
-/* Whether a word can only be written in quotes: it is empty or a sign, or holds what would end or break a bare word. */
+/* Whether a word can only be written in quotes: it is empty or a sign, or holds what would end or break a
+ * bare word. */
 static bool needs_quotes(const struct word *word)
 {
     if (word->length == 0 || (word->length == 1 && word->bytes[0] == '='))
@@ -78,8 +79,8 @@ struct line {
     uint32_t depth;
 };
 
-/* Ends the item that was printed from `at` on with a blank before it: if it went too far to the right, it moves to a
- * new line, unless it is the list's first. */
+/* Ends the item that was printed from `at` on with a blank before it: if it went too far to the right, it
+ * moves to a new line, unless it is the list's first. */
 static void item_end(struct line *line, size_t at, bool first, bool last)
 {
     struct buffer *buffer = line->buffer;

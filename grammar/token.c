@@ -88,6 +88,10 @@ int sbx_lex(union SBX_STYPE *value, struct span *span, struct parser *parser)
         parser->held_span = *span;
         return end_of_line(parser, span);
     }
+    if (lines > 0 && parser->row.count > 0) {
+        parser->row.joined = parser->row.count + 1;
+        parser->row.joined_comma = parser->row.last_span;
+    }
     bool word = token == TOKEN_WORD || token == TOKEN_QUOTED;
     if (token != 0)
         row_add(parser, token, *span, word && word_is_faulty(&value->word));

@@ -1,7 +1,7 @@
-/* token.h - the stream of tokens that the grammar reads, statement by statement. Private to grammar/.
+/* token.h - the stream of tokens that the grammar reads, statement by statement.
  *
- * Blank lines and comments are gone, a list that ends its line with a comma goes on with the next one, every statement
- * ends with exactly one end of line, also at the end of the file.
+ * Blank lines and comments are gone, a list that ends its line with a comma goes on with the next one,
+ * every statement ends with exactly one end of line, also at the end of the file.
  */
 #pragma once
 

@@ -1,0 +1,59 @@
+/* parser_fuzz.c - any bytes are parsed without a fault, and a policy without errors is printed so that it
+ * reads back.
+ *
+ * clang -fsanitize=fuzzer,address,undefined, linked with the grammar and base libraries built alike.
+ */
+#include "grammar/syntax.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+static struct syntax_file *parse(struct source_list *sources, struct intern_pool *pool, const char *text,
+                                 size_t length, struct diagnostic_list *diagnostics)
+{
+    uint32_t source = source_add(sources, "fuzz.sbx", text, (uint32_t)length);
+    return syntax_parse(sources->arena, pool, sources, source, diagnostics);
+}
+
+/* Every diagnostic can be shown: its span lies in the text, its help and text are there. */
+static void check_diagnostics(struct source_list *sources, const struct diagnostic_list *diagnostics)
+{
+    for (uint32_t i = 0; i < diagnostics->count; i++) {
+        const struct diagnostic *item = &diagnostics->items[i];
+        struct position position = source_position(sources, item->at);
+        if (item->at.start > item->at.end || item->at.end > sources->items[item->at.source].length ||
+            position.line == 0 || item->text == NULL || code_page((unsigned)item->code) == NULL)
+            abort();
+    }
+}
+
+static void check_reads_back(struct source_list *sources, struct intern_pool *pool,
+                             const struct syntax_file *file)
+{
+    struct diagnostic_list diagnostics = diagnostic_list_in(sources->arena);
+    struct buffer printed = buffer_in(sources->arena), again = buffer_in(sources->arena);
+    syntax_print(&printed, file);
+    struct syntax_file *back = parse(sources, pool, printed.bytes, printed.length, &diagnostics);
+    if (diagnostics.count > 0 || !syntax_equal(file, back))
+        abort();
+    syntax_print(&again, back);
+    if (again.length != printed.length)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct arena *arena = arena_create(0);
+    struct source_list sources = {.arena = arena};
+    struct intern_pool *pool = intern_create(arena, 0);
+    struct diagnostic_list diagnostics = diagnostic_list_in(arena);
+    const char *text = arena_copy(arena, (const char *)bytes, length);
+    struct syntax_file *file = parse(&sources, pool, text, length, &diagnostics);
+    check_diagnostics(&sources, &diagnostics);
+    if (diagnostics.errors == 0)
+        check_reads_back(&sources, pool, file);
+    arena_destroy(arena);
+    return 0;
+}
