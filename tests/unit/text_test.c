@@ -1,5 +1,7 @@
 /* Rules and paths in the words of the language: each text is what a person would write to get that rule. */
+#include "grammar/syntax.h"
 #include "policy/policy.h"
+#include "tests/unit/sample_policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +25,22 @@ static int arena_teardown(void **state)
 static struct policy_path work(const char *rest)
 {
     return (struct policy_path){.root = ROOT_WORK, .rest = rest};
+}
+
+/* The one statement of a file of `kind` that holds `text`. */
+static const struct statement *parsed(struct arena *arena, const char *kind, const char *text)
+{
+    struct source_list sources = {.arena = arena};
+    struct diagnostic_list diagnostics = diagnostic_list_in(arena);
+    const char *file = arena_format(arena, "sbx 1\n%s \"t\"\n%s\n", kind, text);
+    uint32_t source = source_add(&sources, "t.sbx", file, (uint32_t)strlen(file));
+    const struct syntax_file *tree =
+        syntax_parse(arena, intern_create(arena, 0), &sources, source, &diagnostics);
+    if (diagnostics.errors > 0)
+        fail_msg("%s: %s", text, diagnostics.items[0].text);
+    assert_non_null(tree->statements);
+    assert_null(tree->statements->next);
+    return tree->statements;
 }
 
 static const struct port_range ALL_PORTS = {1, UINT16_MAX};
@@ -204,6 +222,67 @@ static void a_rule_belongs_to_the_policy_or_to_a_named_layer(void **state)
     assert_string_equal(rule_layer_name(&policy, &(struct rule){.layer = 1}), "acme");
 }
 
+static void every_text_is_a_statement_of_the_language(void **state)
+{
+    const struct policy *policy = sample_policy(*state, 0), *managed = sample_managed(*state, "acme");
+    for (uint32_t i = 0; i < policy->rule_count; i++)
+        parsed(*state, "policy", rule_text(*state, &policy->rules[i]));
+    for (uint32_t i = 0; i < managed->rule_count; i++)
+        parsed(*state, "managed", rule_text(*state, &managed->rules[i]));
+}
+
+/* Every byte that a path may hold, before, after and between others. */
+static void any_path_comes_back_as_it_was(void **state)
+{
+    for (unsigned byte = 1; byte < 256; byte++) {
+        if (byte == '/')
+            continue;
+        const char *rest = arena_format(*state, "/%c/a%cb/%c%c/\xc3\xa9%c", byte, byte, byte, byte, byte);
+        struct rule rule = {.kind = RULE_DENY, .path = work(byte == '.' ? "/.a/a.b" : rest)};
+        const struct statement *statement = parsed(*state, "policy", rule_text(*state, &rule));
+        assert_int_equal(statement->words.count, 1);
+        const struct word *word = &statement->words.items[0];
+        const char *whole = arena_format(*state, "$WORK%s", rule.path.rest);
+        assert_int_equal(word->length, strlen(whole));
+        assert_memory_equal(word->bytes, whole, word->length);
+        /* What would be a sign or a root was written so that it is none. */
+        for (uint32_t i = 1; i < word->length; i++)
+            if (strchr("*?[$", word->bytes[i]) != NULL)
+                assert_true(word->literal != NULL && word->literal[i]);
+    }
+}
+
+static void any_value_comes_back_as_it_was(void **state)
+{
+    for (char byte = ' '; byte < 0x7f; byte++) {
+        const char *value = arena_format(*state, "%ca%c%c", byte, byte, byte);
+        struct rule rule = {.kind = RULE_SET_ENV, .name = "A", .value = value};
+        const struct statement *statement = parsed(*state, "policy", rule_text(*state, &rule));
+        assert_string_equal(statement->value.bytes, value);
+        struct rule deny = {.kind = RULE_DENY_ENV, .name = value};
+        statement = parsed(*state, "policy", rule_text(*state, &deny));
+        assert_string_equal(statement->words.items[0].bytes, value);
+    }
+}
+
+static void keywords_are_quoted_where_they_are_names(void **state)
+{
+    static const char *const names[] = {"nothing", "port", "host", "any", "tcp", "except",
+                                        "because", "on",   "to",   "=",   "{"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rule rule = {.kind = RULE_LIMIT_ENV, .name = names[i]};
+        const struct statement *statement = parsed(*state, "managed", rule_text(*state, &rule));
+        assert_false(statement->nothing);
+        assert_string_equal(statement->words.items[0].bytes, names[i]);
+        struct network host = sample_host;
+        host.host = names[i];
+        struct rule deny = {.kind = RULE_DENY_NETWORK, .network = &host};
+        statement = parsed(*state, "policy", rule_text(*state, &deny));
+        assert_int_equal(statement->targets.count, 1);
+        assert_string_equal(statement->targets.items[0].word.bytes, names[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +293,10 @@ int main(void)
         cmocka_unit_test(network_rules_say_only_what_a_missing_word_does_not_mean),
         cmocka_unit_test(addresses_have_their_shortest_form),
         cmocka_unit_test(other_classes_read_like_their_statements),
+        cmocka_unit_test(every_text_is_a_statement_of_the_language),
+        cmocka_unit_test(any_path_comes_back_as_it_was),
+        cmocka_unit_test(any_value_comes_back_as_it_was),
+        cmocka_unit_test(keywords_are_quoted_where_they_are_names),
         cmocka_unit_test(a_rule_belongs_to_the_policy_or_to_a_named_layer),
     };
     return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
