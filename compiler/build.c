@@ -1,0 +1,236 @@
+#include "compiler/build.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+
+#include <string.h>
+
+/* --- shared helpers ---------------------------------------------------------------------------------------------- */
+
+void build_error(struct builder *builder, enum code code, struct span at, const char *text, const char *help)
+{
+    diagnostic_add(builder->diagnostics,
+                   (struct diagnostic){.code = code, .at = at, .text = text, .help = help});
+}
+
+void build_too_many(struct builder *builder, struct span at)
+{
+    if (!builder->too_many)
+        build_error(builder, SBX125_RULE_LIMIT, at,
+                    arena_format(builder->arena, "a policy holds at most %d rules in all", RULES_LIMIT),
+                    "grant or deny directories instead of each file in them");
+    builder->too_many = true;
+}
+
+static const char *text_at(const struct builder *builder, struct span span)
+{
+    return builder->load->sources->items[span.source].text + span.start;
+}
+
+/* Bytes that the byte at `text` of a word takes in its spelling. */
+static uint32_t spelled_width(const char *text)
+{
+    if (text[0] != '\\')
+        return 1;
+    return text[1] == 'x' ? 4 : 2;
+}
+
+struct span word_part(const struct builder *builder, const struct word *word, uint32_t first, uint32_t last)
+{
+    const char *text = text_at(builder, word->span);
+    uint32_t at = word->quoted ? 1 : 0, length = word->span.end - word->span.start, start = 0;
+    for (uint32_t byte = 0; byte < last && at < length; byte++) {
+        if (byte == first)
+            start = at;
+        at += spelled_width(text + at);
+    }
+    if (last <= first || start >= length)
+        return word->span;
+    return (struct span){word->span.source, word->span.start + start, word->span.start + at};
+}
+
+const char *word_spelling(struct builder *builder, const struct word *word)
+{
+    return arena_copy(builder->arena, text_at(builder, word->span), word->span.end - word->span.start);
+}
+
+bool word_sign(const struct word *word, uint32_t at, char sign)
+{
+    return at < word->length && word->bytes[at] == sign && (word->literal == NULL || !word->literal[at]);
+}
+
+static bool has_control(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i], next = i + 1 < length ? (unsigned char)bytes[i + 1] : 0;
+        if (byte < 0x20 || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next <= 0x9F))
+            return true;
+    }
+    return false;
+}
+
+bool word_is_text(struct builder *builder, const struct word *word)
+{
+    const char *problem = NULL;
+    if (!utf8_valid(word->bytes, word->length))
+        problem = "this is not valid UTF-8";
+    else if (has_control(word->bytes, word->length))
+        problem = "control characters stand only in paths";
+    if (problem != NULL)
+        build_error(builder, SBX146_TEXT, word->span, problem, "leave the escape out");
+    return problem == NULL;
+}
+
+struct rule rule_here(const struct builder *builder, enum rule_kind kind, struct span at)
+{
+    struct position position = source_position(builder->load->sources, at);
+    return (struct rule){
+        .kind = kind,
+        .origin = {builder->unit->index, position.line, position.column},
+        .systems = builder->systems,
+        .commands = builder->commands,
+    };
+}
+
+void rule_add(struct builder *builder, struct rule rule)
+{
+    struct rule_list *rules = builder->unit->index == 0 ? &builder->rules : &builder->here->rules;
+    builder->here->has_rules = true;
+    /* Under conditions that exclude each other it can never hold. */
+    if (rule.systems == 0 || (rule.commands != NULL && rule.commands->count == 0))
+        return;
+    if (rules->count < RULES_LIMIT)
+        VECTOR_PUSH(builder->arena, rules, rule);
+    else
+        build_too_many(builder, (struct span){builder->unit->source, 0, 0});
+}
+
+/* --- statements -------------------------------------------------------------------------------------------------- */
+
+static void (*const build_statement[])(struct builder *, const struct statement *) = {
+    [STATEMENT_USE] = build_use,
+    [STATEMENT_LET] = build_let,
+    [STATEMENT_PATH] = build_path_rule,
+    [STATEMENT_SOCKET] = build_socket,
+    [STATEMENT_NETWORK] = build_network,
+    [STATEMENT_LISTEN] = build_listen,
+    [STATEMENT_ENV] = build_env,
+    [STATEMENT_SET_ENV] = build_set_env,
+    [STATEMENT_SERVICE] = build_service,
+    [STATEMENT_SYSCALL] = build_syscall,
+    [STATEMENT_SCRATCH] = build_switch,
+    [STATEMENT_BYPASS] = build_switch,
+    [STATEMENT_LIMIT_PATHS] = build_limit_paths,
+    [STATEMENT_LIMIT_NETWORK] = build_limit_network,
+    [STATEMENT_LIMIT_NAMES] = build_limit_names,
+    [STATEMENT_PERMIT_BYPASS] = build_switch,
+    [STATEMENT_LIMIT_AMOUNT] = build_amount,
+    [STATEMENT_ACCEPT_CONTROL] = build_accept,
+    [STATEMENT_ACCEPT_CODE] = build_accept,
+    [STATEMENT_EXPECT] = build_expect,
+    [STATEMENT_WHEN] = build_when,
+};
+
+void build_statements(struct builder *builder, const struct statement *statement)
+{
+    for (; statement != NULL && !builder->too_many; statement = statement->next) {
+        builder->statement = statement;
+        if (build_allowed(builder, statement))
+            build_statement[statement->kind](builder, statement);
+    }
+}
+
+struct prepared *build_prepare(struct builder *builder, struct unit *unit)
+{
+    if (unit->prepared != NULL)
+        return unit->prepared;
+    struct builder saved = *builder;
+    unit->prepared = arena_alloc(builder->arena, sizeof *unit->prepared);
+    builder->unit = unit;
+    builder->here = unit->prepared;
+    builder->systems = SYSTEM_ALL;
+    builder->commands = NULL;
+    builder->when_os = builder->when_command = NULL;
+    builder->next_use = 0;
+    build_statements(builder, unit->syntax->statements);
+
+    builder->unit = saved.unit;
+    builder->statement = saved.statement;
+    builder->here = saved.here;
+    builder->systems = saved.systems;
+    builder->commands = saved.commands;
+    builder->when_os = saved.when_os;
+    builder->when_command = saved.when_command;
+    builder->next_use = saved.next_use;
+    return unit->prepared;
+}
+
+/* How many rules the words of these statements make if none is a name for a list. */
+static size_t count_items(const struct statement *statement)
+{
+    size_t count = 0;
+    for (; statement != NULL; statement = statement->next) {
+        if (statement->kind != STATEMENT_LET)
+            count += 1 + statement->words.count + statement->targets.count;
+        if (statement->kind == STATEMENT_WHEN)
+            count += count_items(statement->children);
+    }
+    return count;
+}
+
+static const struct policy_source *policy_sources(const struct load *load)
+{
+    struct policy_source *sources = arena_array(load->arena, load->unit_count, sizeof *sources);
+    for (uint32_t i = 0; i < load->unit_count; i++) {
+        const struct unit *unit = load->units[i];
+        sources[i].name = unit->record;
+        sources[i].kind = i == 0                 ? (load->managed ? SOURCE_MANAGED : SOURCE_POLICY)
+                          : unit->preset != NULL ? SOURCE_PRESET_BUILTIN
+                                                 : SOURCE_PRESET_FILE;
+    }
+    return sources;
+}
+
+static struct policy *policy_of(const struct builder *builder)
+{
+    const struct load *load = builder->load;
+    struct policy *policy = arena_alloc(load->arena, sizeof *policy);
+    struct layer *layer = arena_alloc(load->arena, sizeof *layer);
+    const struct word *name = &load->units[0]->syntax->name;
+    layer->kind = load->managed ? LAYER_MANAGED : LAYER_POLICY;
+    layer->name = arena_copy(load->arena, name->bytes, name->length);
+    policy->arena = load->arena;
+    policy->name = layer->name;
+    policy->layers = layer;
+    policy->layer_count = 1;
+    policy->sources = policy_sources(load);
+    policy->source_count = load->unit_count;
+    policy->rules = builder->rules.items;
+    policy->rule_count = builder->rules.count;
+    memcpy(policy->requested_hash, load->hash, sizeof policy->requested_hash);
+    return policy;
+}
+
+struct policy *build_policy(struct load *load)
+{
+    struct builder builder = {
+        .arena = load->arena,
+        .pool = load->pool,
+        .load = load,
+        .diagnostics = load->diagnostics,
+        .managed = load->managed,
+        .bytes = buffer_in(load->arena),
+    };
+    struct unit *unit = load->units[0];
+    VECTOR_RESERVE(load->arena, &builder.rules, count_items(unit->syntax->statements));
+    build_prepare(&builder, unit);
+    if (load->diagnostics->errors == 0)
+        build_instantiate(&builder);
+    if (load->diagnostics->errors == 0)
+        build_check(&builder);
+    if (load->diagnostics->errors != 0)
+        return NULL;
+    struct policy *policy = policy_of(&builder);
+    policy_hash(policy);
+    return policy;
+}
