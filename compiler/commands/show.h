@@ -1,0 +1,31 @@
+/* show.h - what `sbxc show` collects, for its two forms. Private to show*.c. */
+#pragma once
+
+#include "compiler/session.h"
+
+struct showing {
+    struct session *session;
+    struct buffer *out;
+    const struct policy *policy;
+    const struct bound_policy *bound;
+    struct region_list regions;
+};
+
+/* Whether the rule was written in a text (not added for a service, a link or the policy's own files). */
+bool show_is_written(const struct bound_rule *bound);
+
+/* Who says it: "policy", a preset's name, or a managed layer's name. */
+const char *show_source(const struct policy *policy, const struct rule *rule);
+
+/* The classes that are lists of rules, in the order in which they are shown. */
+struct show_class {
+    const char *member, *title;
+    enum rule_kind grant, deny, limit; /* RULE_KINDS: it has none */
+};
+extern const struct show_class show_classes[]; /* a NULL member ends it */
+
+/* "grant", "deny" or "limit" if `rule` belongs to the class, else NULL. */
+const char *show_effect(const struct show_class *class, const struct rule *rule);
+
+void show_json(const struct showing *showing);
+void show_text(const struct showing *showing);
