@@ -16,9 +16,9 @@ static enum level granted(struct opened opened)
 /* A list of what may be written is also one of what may be read (language.md 5). */
 static enum level permitted(const struct layer_tries *layer, struct opened opened)
 {
-    if (layer->has[RULE_LIMIT_READ] && (opened.bits & (MARK_LIMIT_READ | MARK_LIMIT_WRITE)) == 0)
+    if (layer->has[RULE_LIMIT_READ] != 0 && (opened.bits & (MARK_LIMIT_READ | MARK_LIMIT_WRITE)) == 0)
         return LEVEL_NONE;
-    if (layer->has[RULE_LIMIT_WRITE] && (opened.bits & MARK_LIMIT_WRITE) == 0)
+    if (layer->has[RULE_LIMIT_WRITE] != 0 && (opened.bits & MARK_LIMIT_WRITE) == 0)
         return LEVEL_READ;
     return LEVEL_WRITE;
 }
@@ -80,8 +80,8 @@ static bool layer_leaves_socket(const struct bound_policy *bound, uint32_t layer
         return false;
     if (tries->kind == LAYER_POLICY)
         return (opened.bits & MARK_GRANT_SOCKET) != 0;
-    return (!tries->has[RULE_LIMIT_WRITE] || (opened.bits & MARK_LIMIT_WRITE) != 0) &&
-           (!tries->has[RULE_LIMIT_SOCKET] || (opened.bits & MARK_LIMIT_SOCKET) != 0);
+    return (tries->has[RULE_LIMIT_WRITE] == 0 || (opened.bits & MARK_LIMIT_WRITE) != 0) &&
+           (tries->has[RULE_LIMIT_SOCKET] == 0 || (opened.bits & MARK_LIMIT_SOCKET) != 0);
 }
 
 bool bound_socket(const struct bound_policy *bound, const char *path, size_t length)

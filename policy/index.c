@@ -254,8 +254,9 @@ struct decision_index *index_build(const struct bound_policy *bound)
     build_layers(&builder);
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
-        /* A limit holds even if nothing remains of its list, so its marker counts as much as its items. */
-        index->layers[rule->rule->layer].has[rule->rule->kind] = true;
+        uint32_t *has = &index->layers[rule->rule->layer].has[rule->rule->kind];
+        if (*has == 0 || rule->rule->nothing)
+            *has = i + 1;
         if (rule->dropped || opens_nothing(bound, rule))
             continue;
         VECTOR_PUSH(bound->arena, &index->kinds[bound_rule_kind(rule)], i);

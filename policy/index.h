@@ -47,8 +47,9 @@ struct layer_tries {
     enum layer_kind kind;
     uint32_t open;  /* grants and lists of limits: names compare by bytes */
     uint32_t close; /* denies: names compare folded on macOS and Windows */
-    bool has
-        [RULE_KINDS]; /* whether the layer has a rule of the kind: a limit then holds, whatever is in its list */
+    /* Of each kind a rule that the layer has, as number + 1, of a limit the marker; 0: none. A limit holds if there is one,
+     * whatever is in its list. */
+    uint32_t has[RULE_KINDS];
 };
 
 struct rule_numbers {

@@ -85,7 +85,7 @@ static bool is_managed(const struct bound_policy *bound, const struct bound_rule
 
 bool names_outside_limit(struct name_rules rules, enum rule_kind kind, uint32_t layer)
 {
-    if (!rules.bound->index->layers[layer].has[kind])
+    if (rules.bound->index->layers[layer].has[kind] == 0)
         return false;
     for (const struct bound_rule *rule; (rule = names_next(&rules)) != NULL;)
         if (rule->rule->kind == kind && rule->rule->layer == layer)
@@ -240,7 +240,7 @@ bool bound_bypass(const struct bound_policy *bound)
 {
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (bound->index->layers[layer].kind == LAYER_MANAGED &&
-            !bound->index->layers[layer].has[RULE_PERMIT_BYPASS])
+            bound->index->layers[layer].has[RULE_PERMIT_BYPASS] == 0)
             return false;
     return is_switched_on(bound, RULE_GRANT_BYPASS, RULE_DENY_BYPASS);
 }

@@ -287,7 +287,7 @@ static enum verdict listed(const struct bound_policy *bound, const struct endpoi
     enum verdict verdict = VERDICT_ALLOW;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++) {
         struct connection connection = {.layer = layer};
-        if (!bound->index->layers[layer].has[RULE_LIMIT_NETWORK])
+        if (bound->index->layers[layer].has[RULE_LIMIT_NETWORK] == 0)
             continue;
         network_visit_rules(bound, endpoint, NULL, gather, &connection);
         if ((connection.listed & COVER_SURELY) != 0)

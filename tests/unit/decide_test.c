@@ -381,6 +381,48 @@ static void many_exceptions_stay_exact(void **state)
     arena_destroy(arena);
 }
 
+static void check_regions(const struct bound_policy *bound, const char *const *extra, uint32_t extra_count,
+                          const char *const *expected)
+{
+    struct region_list list = bound_regions(bound->arena, bound, extra, extra_count);
+    for (uint32_t i = 0; i < list.count; i++) {
+        const char *line =
+            arena_format(bound->arena, "%s %s %u", level_names[list.items[i].level], list.items[i].path,
+                         list.items[i].why != NULL ? list.items[i].why->rule->origin.line : 0);
+        if (expected[i] == NULL || strcmp(line, expected[i]) != 0)
+            fail_msg("region %u is %s, not %s", i, line, expected[i] != NULL ? expected[i] : "none");
+    }
+    if (expected[list.count] != NULL)
+        fail_msg("missing %s", expected[list.count]);
+}
+
+static void regions_are_minimal_and_sorted(void **state)
+{
+    struct arena *arena = arena_create(0);
+    (void)state;
+    const struct bound_policy *bound =
+        bind_lines(arena,
+                   LINES("grant write /w", "grant read /w/a-b", "grant read /w/a",
+                         "deny /w/a/s except /w/a/s/t", "grant write /w/x", "deny /nowhere",
+                         "auto grant write /w/q", "deny /w/**/*.pem", "grant write /w/k.pem"),
+                   SYSTEM_LINUX);
+    check_regions(bound, NULL, 0,
+                  LINES("write /w 1", "read /w/a 3", "none /w/a/s 4", "read /w/a/s/t 3", "read /w/a-b 2",
+                        "none /w/k.pem 8"));
+    check_regions(bound, LINES("/w/z/m.pem", "/w/z"), 2,
+                  LINES("write /w 1", "read /w/a 3", "none /w/a/s 4", "read /w/a/s/t 3", "read /w/a-b 2",
+                        "none /w/k.pem 8", "none /w/z/m.pem 8"));
+    bound = bind_lines(arena, LINES("grant read /a", "deny / except /a", "managed m", "limit read to /a/b"),
+                       SYSTEM_LINUX);
+    check_regions(bound, NULL, 0, LINES("read /a/b 1"));
+    bound = bind_lines(arena,
+                       LINES("grant read /a", "grant read /a/c", "managed m", "limit read to nothing",
+                             "limit read to /", "deny /a/b"),
+                       SYSTEM_LINUX);
+    check_regions(bound, NULL, 0, LINES("read /a 1", "none /a/b 5"));
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +437,7 @@ int main(void)
         cmocka_unit_test(one_layer_can_be_asked_alone),
         cmocka_unit_test(notes_say_where_grants_meet),
         cmocka_unit_test(many_exceptions_stay_exact),
+        cmocka_unit_test(regions_are_minimal_and_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
