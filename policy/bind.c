@@ -9,11 +9,6 @@
 
 enum { PATH_LONGEST = 4096 };
 
-struct bound_paths {
-    struct bound_path *items;
-    uint32_t count, capacity;
-};
-
 /* Lists of exceptions are shared between the rules of a statement, and so are their bound forms. */
 struct bound_except {
     const struct path_list *list;
@@ -208,8 +203,8 @@ static const char *join(struct arena *arena, const char *base, const char *rest,
     return arena_format(arena, "%s%s", start, rest);
 }
 
-static void bind_path(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
-                      enum path_use use, struct bound_paths *out)
+void binder_paths(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
+                  enum path_use use, struct bound_paths *out)
 {
     struct path_texts bases = {0};
     if (!system_has(binder, path->root) || !root_paths(binder, rule, path, use, &bases))
@@ -245,7 +240,7 @@ static const struct bound_paths *bind_except(const struct binder *binder, struct
     }
     struct bound_except bound = {.list = rule->except, .layer = rule->layer};
     for (uint32_t i = 0; i < rule->except->count; i++)
-        bind_path(binder, rule, &rule->except->items[i], USE_EXCEPT, &bound.paths);
+        binder_paths(binder, rule, &rule->except->items[i], USE_EXCEPT, &bound.paths);
     VECTOR_PUSH(binder->arena, excepts, bound);
     return &excepts->items[excepts->count - 1].paths;
 }
@@ -281,7 +276,7 @@ static void bind_rule(const struct binder *binder, struct bound_policy *bound, s
         return;
     }
     struct bound_paths paths = {0};
-    bind_path(binder, rule, &rule->path, use_of(rule), &paths);
+    binder_paths(binder, rule, &rule->path, use_of(rule), &paths);
     if (paths.count == 0)
         return;
     const struct bound_paths *except = bind_except(binder, excepts, rule);

@@ -32,6 +32,15 @@ bool binder_is_wide(const struct binder *binder, const struct rule *rule, const 
 enum root_state binder_environment(const struct binder *binder, const struct rule *rule,
                                    const struct policy_path *path, enum path_use use, struct path_texts *out);
 
+/* The bound paths of `path`, of the rule's own or of one that is asked about as if `rule` had it. Empty, mostly with a
+ * note, if there are none. */
+struct bound_paths {
+    struct bound_path *items;
+    uint32_t count, capacity;
+};
+void binder_paths(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
+                  enum path_use use, struct bound_paths *out);
+
 /* Queues a note about `rule`; `help` may be NULL. */
 void binder_note(const struct binder *binder, enum code code, const struct rule *rule, const char *text,
                  const char *help);

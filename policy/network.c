@@ -361,6 +361,11 @@ static enum listening listening_of(const struct endpoint *endpoint)
     return address_class(split[0].address) == ADDRESS_LOOPBACK ? LISTEN_LOOPBACK : LISTEN_OUTSIDE;
 }
 
+bool network_listens_locally(const struct endpoint *endpoint)
+{
+    return listening_of(endpoint) == LISTEN_LOOPBACK;
+}
+
 void network_visit_listen(const struct bound_policy *bound, const struct endpoint *endpoint,
                           network_visitor *call, void *context)
 {

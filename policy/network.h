@@ -30,6 +30,9 @@ void network_visit_rules(const struct bound_policy *bound, const struct endpoint
 void network_visit_listen(const struct bound_policy *bound, const struct endpoint *endpoint,
                           network_visitor *visit, void *context);
 
+/* Whether only this machine can reach a listener at `endpoint`. */
+bool network_listens_locally(const struct endpoint *endpoint);
+
 /* Splits an endpoint with a name that is an address, or an address that has several meanings, into the endpoints that must
  * all be allowed; returns their number. */
 uint32_t network_endpoints(const struct endpoint *endpoint, struct endpoint split[ADDRESS_MEANINGS]);

@@ -1,0 +1,276 @@
+#include "policy/explain.h"
+
+#include "base/escape.h"
+#include "policy/ask.h"
+#include "policy/index.h"
+#include "policy/network.h"
+
+#include <string.h>
+
+/* A question being answered. */
+struct answer {
+    struct arena *arena;
+    const struct bound_policy *bound;
+    enum operation operation;
+    const char *path; /* of the operations on paths */
+    const char
+        *name; /* of env and service; of connect and listen what to write behind `network` and `listen` */
+    struct entry_list entries;
+};
+
+/* ---- what to write instead ---- */
+
+static const char *place_of(const struct answer *answer, const struct rule *rule)
+{
+    const struct policy *policy = answer->bound->policy;
+    if (rule->origin.source >= policy->source_count)
+        return "the policy";
+    const struct policy_source *source = &policy->sources[rule->origin.source];
+    return arena_format(answer->arena, "%s:%u", source->name, rule->origin.line);
+}
+
+/* The statement that grants what was asked for. */
+static const char *granting_line(const struct answer *answer)
+{
+    struct arena *arena = answer->arena;
+    const char *path =
+        answer->path != NULL ? ask_path_text(arena, answer->bound, answer->path) : answer->name;
+    if (answer->path != NULL && path_is_top(answer->path))
+        return "grant the directories below it that are needed";
+    switch (answer->operation) {
+    case OPERATION_WRITE:
+        return arena_format(arena, "grant write %s", path);
+    case OPERATION_READ:
+    case OPERATION_EXEC:
+        return arena_format(arena, "grant read %s", path);
+    case OPERATION_SOCKET:
+        return arena_format(arena, "grant socket %s", path);
+    case OPERATION_CONNECT:
+        return arena_format(arena, "grant network %s", answer->name);
+    case OPERATION_LISTEN:
+        return arena_format(arena, "grant listen %s", answer->name);
+    case OPERATION_ENV:
+        return arena_format(arena, "grant env %s", answer->name);
+    case OPERATION_SERVICE:
+        return arena_format(arena, "grant service %s", answer->name);
+    case OPERATIONS:
+        break;
+    }
+    return "";
+}
+
+/* A deny of paths can make an exception; any other can only go. */
+static const char *fix_deny(const struct answer *answer, const struct bound_rule *bound_rule)
+{
+    const struct rule *rule = bound_rule->rule;
+    struct arena *arena = answer->arena;
+    const struct policy *policy = answer->bound->policy;
+    const char *place = place_of(answer, rule), *text = rule_text(arena, rule);
+    bool builtin = rule->origin.source < policy->source_count &&
+                   policy->sources[rule->origin.source].kind == SOURCE_PRESET_BUILTIN;
+    bool excepts = rule->kind == RULE_DENY || rule->kind == RULE_DENY_EXEC;
+    if (!excepts || answer->path == NULL)
+        return arena_format(arena, "remove \"%s\" (%s)", text, place);
+    const char *path = ask_path_text(arena, answer->bound, answer->path);
+    if (builtin)
+        return arena_format(arena, "use %s except %s", policy->sources[rule->origin.source].name, path);
+    bool more = rule->except != NULL && rule->except->count > 0;
+    return arena_format(arena, "%s%s%s", text, more ? ", " : " except ", path);
+}
+
+static const char *fix_for(const struct answer *answer)
+{
+    const struct bound_rule *rule = answer->entries.items[0].rule;
+    struct arena *arena = answer->arena;
+    if (rule == NULL)
+        return granting_line(answer);
+    if (rule->itself)
+        return "nothing lifts this: the policy's own files stay as they are while it holds";
+    if (answer->bound->policy->layers[rule->rule->layer].kind == LAYER_MANAGED)
+        return arena_format(arena, "only the owner of the managed layer \"%s\" can change this",
+                            rule_layer_name(answer->bound->policy, rule->rule));
+    bool same_path =
+        answer->path != NULL && rule->at.path != NULL && strcmp(rule->at.path, answer->path) == 0;
+    if (same_path && bound_rule_kind(rule) == RULE_GRANT)
+        return arena_format(arena, "%s instead of \"%s\" (%s)", granting_line(answer),
+                            rule_text(arena, rule->rule), place_of(answer, rule->rule));
+    if (answer->entries.items[0].rank == RANK_DENY)
+        return rule->holds_as_deny_write ? granting_line(answer) : fix_deny(answer, rule);
+    return granting_line(answer);
+}
+
+static const struct decision *finish(struct answer *answer, enum verdict verdict, enum level level)
+{
+    struct decision *decision = arena_alloc(answer->arena, sizeof *decision);
+    const struct entry_list *entries = &answer->entries;
+    *decision = (struct decision){
+        .verdict = verdict,
+        .level = level,
+        .reasons = arena_array(answer->arena, entries->count, sizeof *decision->reasons),
+        .reason_count = entries->count,
+        .fix = verdict == VERDICT_ALLOW ? NULL : fix_for(answer),
+    };
+    for (uint32_t i = 0; i < entries->count; i++)
+        decision->reasons[i] = (struct reason){entries->items[i].rule, entries->items[i].effect};
+    return decision;
+}
+
+/* ---- one operation each ---- */
+
+static const struct decision *decide_level(struct answer *answer, enum level needed)
+{
+    size_t length = strlen(answer->path);
+    enum level level = bound_level(answer->bound, answer->path, length);
+    explain_level(answer->bound, answer->path, length, &answer->entries);
+    return finish(answer, level >= needed ? VERDICT_ALLOW : VERDICT_DENY, level);
+}
+
+static const struct decision *decide_exec(struct answer *answer)
+{
+    size_t length = strlen(answer->path);
+    enum level level = bound_level(answer->bound, answer->path, length);
+    bool allowed = bound_exec(answer->bound, answer->path, length);
+    struct entry_list levels = {.arena = answer->arena};
+    explain_level(answer->bound, answer->path, length, &levels);
+    if (level >= LEVEL_READ)
+        explain_exec(answer->bound, answer->path, length, &answer->entries);
+    for (uint32_t i = 0; i < levels.count; i++)
+        explain_add(&answer->entries, levels.items[i]);
+    return finish(answer, allowed ? VERDICT_ALLOW : VERDICT_DENY, level);
+}
+
+static const struct decision *decide_socket(struct answer *answer)
+{
+    size_t length = strlen(answer->path);
+    bool allowed = bound_socket(answer->bound, answer->path, length);
+    explain_socket(answer->bound, answer->path, length, &answer->entries);
+    return finish(answer, allowed ? VERDICT_ALLOW : VERDICT_DENY, LEVEL_NONE);
+}
+
+static const struct decision *decide_path(struct answer *answer, const char *path)
+{
+    answer->path = path;
+    answer->entries = (struct entry_list){.arena = answer->arena};
+    switch (answer->operation) {
+    case OPERATION_READ:
+        return decide_level(answer, LEVEL_READ);
+    case OPERATION_WRITE:
+        return decide_level(answer, LEVEL_WRITE);
+    case OPERATION_EXEC:
+        return decide_exec(answer);
+    case OPERATION_SOCKET:
+    case OPERATION_CONNECT:
+    case OPERATION_LISTEN:
+    case OPERATION_ENV:
+    case OPERATION_SERVICE:
+    case OPERATIONS:
+        break;
+    }
+    return decide_socket(answer);
+}
+
+/* A root can stand for several paths: the answer is that of the one that is allowed least. */
+static const struct decision *decide_paths(struct answer *answer, const struct bound_paths *paths)
+{
+    const struct decision *least = NULL;
+    for (uint32_t i = 0; i < paths->count; i++) {
+        const struct decision *one = decide_path(answer, paths->items[i].path);
+        bool less = least == NULL || (one->verdict == VERDICT_DENY && least->verdict == VERDICT_ALLOW) ||
+                    (one->verdict == least->verdict && one->level < least->level);
+        if (less)
+            least = one;
+    }
+    return least;
+}
+
+/* What stands behind `grant network` to open exactly this endpoint. */
+static const char *network_words(struct arena *arena, const struct endpoint *endpoint, const char *shown)
+{
+    const char *protocol = endpoint->protocol == PROTOCOL_BIT_UDP ? " udp" : "";
+    size_t length = strcspn(shown, "/");
+    while (length > 0 && shown[length] != ':')
+        length--;
+    const char *host = arena_copy(arena, shown, length);
+    if (host[0] == '[')
+        host = arena_copy(arena, host + 1, length - 2);
+    return arena_format(arena, "%s %s port %u%s", endpoint->has_address ? "address" : "host", host,
+                        endpoint->port, protocol);
+}
+
+static const struct decision *decide_connect(struct answer *answer, const struct endpoint *endpoint,
+                                             const char *shown)
+{
+    bool local = (endpoint->name != NULL && network_name_is_local(endpoint->name)) ||
+                 (endpoint->has_address && address_class(endpoint->address) == ADDRESS_LOOPBACK);
+    const char *protocol = endpoint->protocol == PROTOCOL_BIT_UDP ? " udp" : "";
+    answer->name = local ? arena_format(answer->arena, "loopback port %u%s", endpoint->port, protocol)
+                         : network_words(answer->arena, endpoint, shown);
+    enum verdict verdict = bound_connect(answer->bound, endpoint);
+    explain_connect(answer->bound, endpoint, &answer->entries);
+    /* What only might open it did not. */
+    if (verdict == VERDICT_DENY && answer->entries.items[0].leaves != LEVEL_NONE) {
+        explain_add(&answer->entries, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, "closed by default"});
+        explain_sort(&answer->entries);
+    }
+    return finish(answer, verdict, LEVEL_NONE);
+}
+
+static const struct decision *decide_listen(struct answer *answer, const struct endpoint *endpoint)
+{
+    bool local = network_listens_locally(endpoint);
+    answer->name = arena_format(answer->arena, "%s port %u%s", local ? "loopback" : "any", endpoint->port,
+                                endpoint->protocol == PROTOCOL_BIT_UDP ? " udp" : "");
+    explain_listen(answer->bound, endpoint, &answer->entries);
+    bool allowed = bound_listen(answer->bound, endpoint);
+    return finish(answer, allowed ? VERDICT_ALLOW : VERDICT_DENY, LEVEL_NONE);
+}
+
+static const struct decision *decide_name(struct answer *answer, const char *name)
+{
+    bool variable = answer->operation == OPERATION_ENV;
+    answer->name = name;
+    if (variable)
+        explain_env(answer->bound, name, &answer->entries);
+    else
+        explain_service(answer->bound, name, &answer->entries);
+    bool allowed = variable ? bound_env(answer->bound, name) : bound_service(answer->bound, name);
+    return finish(answer, allowed ? VERDICT_ALLOW : VERDICT_DENY, LEVEL_NONE);
+}
+
+const struct decision *bound_decide(struct arena *arena, const struct bound_policy *bound,
+                                    enum operation operation, const char *argument, size_t length,
+                                    const char **error)
+{
+    struct answer answer = {
+        .arena = arena, .bound = bound, .operation = operation, .entries = {.arena = arena}};
+    const char *text = arena_copy(arena, argument, length);
+    struct endpoint endpoint;
+    struct bound_paths paths = {0};
+
+    *error = NULL;
+    switch (operation) {
+    case OPERATION_READ:
+    case OPERATION_WRITE:
+    case OPERATION_EXEC:
+    case OPERATION_SOCKET:
+        return ask_paths(arena, bound, argument, length, &paths, error) ? decide_paths(&answer, &paths)
+                                                                        : NULL;
+    case OPERATION_CONNECT:
+        return ask_endpoint(arena, argument, length, &endpoint, error)
+                   ? decide_connect(&answer, &endpoint, text)
+                   : NULL;
+    case OPERATION_LISTEN:
+        return ask_endpoint(arena, argument, length, &endpoint, error) ? decide_listen(&answer, &endpoint)
+                                                                       : NULL;
+    case OPERATION_ENV:
+    case OPERATION_SERVICE:
+        if (length > 0 && strlen(text) == length && strchr(text, '=') == NULL)
+            return decide_name(&answer, text);
+        *error = "a name cannot be empty or hold = or a zero byte";
+        return NULL;
+    case OPERATIONS:
+        break;
+    }
+    *error = "there is no such operation";
+    return NULL;
+}
