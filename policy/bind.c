@@ -180,8 +180,8 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
         return false;
     }
     const struct root_value *value = binder_root(binder, rule, path->root);
-    if (value->refused != NULL || value->state == ROOT_UNSET ||
-        (value->state == ROOT_BOUND && value->count == 0)) {
+    bool empty = value->state == ROOT_BOUND && value->count == 0 && path->root != ROOT_SUBMODULES;
+    if (value->refused != NULL || value->state == ROOT_UNSET || empty) {
         note_unset(binder, rule, path, use, value->refused != NULL ? value->refused : "is not set");
         return false;
     }
