@@ -5,8 +5,11 @@
 #include "base/escape.h"
 #include "base/vector.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,11 +137,29 @@ static void missing_check(struct gather *gather, const struct bound_rule *rule, 
     VECTOR_PUSH(gather->arena, &gather->missing, missing);
 }
 
+/* What belongs to single processes has another path for each of them, and the command's are not there yet. */
+static void process_check(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
+{
+    const char *name = leads->path + strlen("/proc");
+    name += strspn(name, "/");
+    char top[sizeof "/proc/" + NAME_MAX];
+    struct stat status;
+    snprintf(top, sizeof top, "/proc/%.*s", (int)strcspn(name, "/"), name);
+    bool single = isdigit((unsigned char)name[0]) != 0 ||
+                  (name[0] != '\0' && lstat(top, &status) == 0 && S_ISLNK(status.st_mode));
+    if (single)
+        refuse(gather, SBX466_DENY_OF_PROCESS, rule, "each process has its own", "deny /proc whole");
+}
+
 static void deny_check(struct gather *gather, const struct bound_rule *rule)
 {
     const struct resolved *leads = resolver_find(gather->resolver, rule->at.path);
-    if (leads->process || !links_stay(gather, rule, leads))
+    if (!links_stay(gather, rule, leads))
         return;
+    if (leads->process) {
+        process_check(gather, rule, leads);
+        return;
+    }
     struct arena *arena = gather->notes->arena;
     if (leads->kind == ENTRY_UNKNOWN && leads->error != ELOOP &&
         gather_level(gather, leads->ancestor) > LEVEL_NONE)

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,12 +52,21 @@ static bool proc_is_writable(const char *name, const struct stat *status, uid_t 
     return status->st_uid == uid || (status->st_mode & S_IWOTH) != 0;
 }
 
+static int name_order(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 static void proc_find(struct gather *gather)
 {
     struct path_vector names = {0};
     DIR *directory = opendir("/proc");
     const struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+    if (directory == NULL) {
+        note_add(gather->notes, (struct note){.code = SBX467_NO_PROC, .text = "/proc cannot be listed"});
+        return;
+    }
+    while ((entry = readdir(directory)) != NULL) {
         struct stat status;
         if (isdigit((unsigned char)entry->d_name[0]) || entry->d_name[0] == '.' ||
             fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -64,8 +74,9 @@ static void proc_find(struct gather *gather)
             continue;
         VECTOR_PUSH(gather->arena, &names, arena_strdup(gather->arena, entry->d_name));
     }
-    if (directory != NULL)
-        closedir(directory);
+    closedir(directory);
+    if (names.count > 0)
+        qsort(names.items, names.count, sizeof *names.items, name_order);
     gather->facts->proc_read_only = names.items;
     gather->facts->proc_read_only_count = names.count;
 }

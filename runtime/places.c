@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct missing_path *missing_find(const struct gather *gather, const char *path)
 {
@@ -29,6 +30,12 @@ static void place_add(struct gather *gather, const struct region *region)
     if (leads->link_count > 0 || leads->kind == ENTRY_UNKNOWN)
         return;
     struct plan_place place = {.path = region->path, .level = region->level, .kind = leads->kind};
+    struct stat status;
+    if (leads->process) {
+        if (lstat(region->path, &status) != 0)
+            return;
+        place.kind = S_ISDIR(status.st_mode) ? ENTRY_DIRECTORY : ENTRY_OTHER;
+    }
     if (leads->kind == ENTRY_MISSING) {
         const struct missing_path *missing = missing_find(gather, region->path);
         if (missing == NULL)

@@ -1,8 +1,8 @@
 /* temporary.h - a real directory for a test to work in, removed with all that is in it. */
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,16 +20,23 @@ static inline char *temporary_make(char path[static PATH_MAX])
     return path;
 }
 
-static inline int temporary_remove_entry(const char *path, const struct stat *status, int type,
-                                         struct FTW *walk)
+/* By descriptors: paths may be longer than the system's calls take. */
+static inline void temporary_remove_below(int parent, const char *name)
 {
-    (void)status, (void)type, (void)walk;
-    return remove(path);
+    int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = directory >= 0 ? fdopendir(directory) : NULL;
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            temporary_remove_below(directory, entry->d_name);
+    unlinkat(parent, name, entries != NULL ? AT_REMOVEDIR : 0);
+    if (entries != NULL)
+        closedir(entries);
 }
 
 static inline void temporary_remove(const char *path)
 {
-    nftw(path, temporary_remove_entry, 32, FTW_DEPTH | FTW_PHYS);
+    temporary_remove_below(AT_FDCWD, path);
 }
 
 /* `top`/`rest` in one of eight buffers, which are used in turn. */
