@@ -123,6 +123,11 @@ struct syntax_file *syntax_parse(struct arena *arena, struct intern_pool *pool, 
  * Comments are not in the tree. */
 void syntax_print(struct buffer *buffer, const struct syntax_file *file);
 
+/* The same with what is not in the tree: the comments of `source`, from which `file` was parsed without
+ * errors, each where it stood, and a blank line where there were some. Printing what was printed gives the
+ * same bytes. */
+void syntax_format(struct buffer *buffer, const struct syntax_file *file, const struct source *source);
+
 /* Whether two trees say the same, spans aside. */
 bool syntax_equal(const struct syntax_file *a, const struct syntax_file *b);
 

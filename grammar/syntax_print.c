@@ -1,9 +1,10 @@
 #include "base/escape.h"
+#include "grammar/comments.h"
 #include "grammar/parser.h"
 
 #include <string.h>
 
-enum { INDENT = 4, COLUMN_LAST = 100 };
+enum { COLUMN_LAST = 100 };
 
 static bool is_control(const char *bytes, size_t size)
 {
@@ -72,40 +73,42 @@ void word_print(struct buffer *buffer, const struct word *word)
         bare_print(buffer, word);
 }
 
-/* The line that is being printed: where it began, and how deep its statement stands. */
-struct line {
-    struct buffer *buffer;
-    size_t start;
-    uint32_t depth;
-};
-
-/* Ends the item that was printed from `at` on with a blank before it: if it went too far to the right, it
- * moves to a new line, unless it is the list's first. */
-static void item_end(struct line *line, size_t at, bool first, bool last)
+/* Starts the item that comes next in a list, after the comments before it. Returns where it starts in the
+ * buffer. */
+static size_t item_start(struct printer *printer, struct span span)
 {
-    struct buffer *buffer = line->buffer;
+    struct buffer *buffer = printer->buffer;
+    if (comments_in_list(printer, span.start))
+        return SIZE_MAX;
+    buffer_byte(buffer, ' ');
+    return buffer->length;
+}
+
+/* Ends the item that starts at `at`: if it went too far to the right, it moves to a line of its own. */
+static void item_end(struct printer *printer, size_t at, struct span span, bool first, bool last)
+{
+    struct buffer *buffer = printer->buffer;
+    printer_read(printer, span);
     if (!last)
         buffer_byte(buffer, ',');
-    if (first || buffer->length - line->start <= COLUMN_LAST)
+    if (first || at == SIZE_MAX || buffer->length - printer->line_start <= COLUMN_LAST)
         return;
-    size_t length = buffer->length - at - 1;
-    const char *item = arena_copy(buffer->arena, buffer->bytes + at + 1, length);
-    buffer->length = at;
-    buffer_byte(buffer, '\n');
-    line->start = buffer->length;
-    buffer_format(buffer, "%*s", (int)((line->depth + 2) * INDENT), "");
+    size_t length = buffer->length - at;
+    const char *item = arena_copy(buffer->arena, buffer->bytes + at, length);
+    buffer->length = at - 1;
+    printer_line(printer, 1);
     buffer_bytes(buffer, item, length);
 }
 
 typedef void print_word(struct buffer *buffer, const struct word *word);
 
-static void words_print(struct line *line, const struct word_list *words, print_word *print)
+static void words_print(struct printer *printer, const struct word_list *words, print_word *print)
 {
     for (uint32_t i = 0; i < words->count; i++) {
-        size_t at = line->buffer->length;
-        buffer_byte(line->buffer, ' ');
-        print(line->buffer, &words->items[i]);
-        item_end(line, at, i == 0, i + 1 == words->count);
+        struct span span = words->items[i].span;
+        size_t at = item_start(printer, span);
+        print(printer->buffer, &words->items[i]);
+        item_end(printer, at, span, i == 0, i + 1 == words->count);
     }
 }
 
@@ -120,13 +123,13 @@ static void target_print(struct buffer *buffer, const struct target_syntax *targ
         bare_print(buffer, &target->word);
 }
 
-static void targets_print(struct line *line, const struct target_list *targets)
+static void targets_print(struct printer *printer, const struct target_list *targets)
 {
     for (uint32_t i = 0; i < targets->count; i++) {
-        size_t at = line->buffer->length;
-        buffer_byte(line->buffer, ' ');
-        target_print(line->buffer, &targets->items[i]);
-        item_end(line, at, i == 0, i + 1 == targets->count);
+        struct span span = targets->items[i].span;
+        size_t at = item_start(printer, span);
+        target_print(printer->buffer, &targets->items[i]);
+        item_end(printer, at, span, i == 0, i + 1 == targets->count);
     }
 }
 
@@ -136,21 +139,21 @@ static void word_after(struct buffer *buffer, const char *before, const struct w
     print(buffer, word);
 }
 
-static void reach_print(struct line *line, const struct statement *statement)
+static void reach_print(struct printer *printer, const struct statement *statement)
 {
     static const char *const protocols[] = {
         [PROTOCOL_UNSAID] = "", [PROTOCOL_TCP] = " tcp", [PROTOCOL_UDP] = " udp"};
     if (statement->ports.count > 0)
-        buffer_string(line->buffer, " port");
-    words_print(line, &statement->ports, bare_print);
-    buffer_string(line->buffer, protocols[statement->protocol]);
+        buffer_string(printer->buffer, " port");
+    words_print(printer, &statement->ports, bare_print);
+    buffer_string(printer->buffer, protocols[statement->protocol]);
 }
 
-static void except_print(struct line *line, const struct statement *statement)
+static void except_print(struct printer *printer, const struct statement *statement)
 {
     if (statement->except.count > 0)
-        buffer_string(line->buffer, " except");
-    words_print(line, &statement->except, bare_print);
+        buffer_string(printer->buffer, " except");
+    words_print(printer, &statement->except, bare_print);
 }
 
 static const char *const aspects[] = {
@@ -162,25 +165,25 @@ static const char *const aspects[] = {
 
 static const char *const verbs[] = {[VERB_NONE] = "", [VERB_GRANT] = "grant", [VERB_DENY] = "deny"};
 
-static void path_print(struct line *line, const struct statement *statement)
+static void path_print(struct printer *printer, const struct statement *statement)
 {
     const char *blank = statement->aspect == ASPECT_NONE ? "" : " ";
     if (statement->automatic)
-        buffer_string(line->buffer, "auto ");
-    buffer_format(line->buffer, "%s%s%s", verbs[statement->verb], blank, aspects[statement->aspect]);
-    words_print(line, &statement->words, statement->aspect == ASPECT_NONE ? word_print : bare_print);
-    except_print(line, statement);
+        buffer_string(printer->buffer, "auto ");
+    buffer_format(printer->buffer, "%s%s%s", verbs[statement->verb], blank, aspects[statement->aspect]);
+    words_print(printer, &statement->words, statement->aspect == ASPECT_NONE ? word_print : bare_print);
+    except_print(printer, statement);
 }
 
-static void limit_print(struct line *line, const struct statement *statement)
+static void limit_print(struct printer *printer, const struct statement *statement)
 {
     bool network = statement->kind == STATEMENT_LIMIT_NETWORK;
-    buffer_format(line->buffer, "limit %s to", network ? "network" : aspects[statement->aspect]);
+    buffer_format(printer->buffer, "limit %s to", network ? "network" : aspects[statement->aspect]);
     if (statement->nothing)
-        buffer_string(line->buffer, " nothing");
-    words_print(line, &statement->words, word_print);
-    targets_print(line, &statement->targets);
-    reach_print(line, statement);
+        buffer_string(printer->buffer, " nothing");
+    words_print(printer, &statement->words, word_print);
+    targets_print(printer, &statement->targets);
+    reach_print(printer, statement);
 }
 
 static void accept_print(struct buffer *buffer, const struct statement *statement)
@@ -191,57 +194,57 @@ static void accept_print(struct buffer *buffer, const struct statement *statemen
     word_after(buffer, " because ", &statement->value, quoted_print);
 }
 
-static void class_print(struct line *line, const struct statement *statement, const char *class)
+static void class_print(struct printer *printer, const struct statement *statement, const char *class)
 {
-    buffer_format(line->buffer, "%s %s", verbs[statement->verb], class);
-    words_print(line, &statement->words, bare_print);
-    targets_print(line, &statement->targets);
+    buffer_format(printer->buffer, "%s %s", verbs[statement->verb], class);
+    words_print(printer, &statement->words, bare_print);
+    targets_print(printer, &statement->targets);
     if (statement->kind == STATEMENT_LISTEN)
-        word_after(line->buffer, " ", &statement->subject, bare_print);
-    reach_print(line, statement);
+        word_after(printer->buffer, " ", &statement->subject, bare_print);
+    reach_print(printer, statement);
 }
 
 /* A statement without the children of a `when`. */
-static void statement_print(struct line *line, const struct statement *statement)
+static void statement_print(struct printer *printer, const struct statement *statement)
 {
-    struct buffer *buffer = line->buffer;
+    struct buffer *buffer = printer->buffer;
     switch (statement->kind) {
     case STATEMENT_USE:
         word_after(buffer, "use ", &statement->subject,
                    statement->subject.quoted ? quoted_print : bare_print);
-        except_print(line, statement);
+        except_print(printer, statement);
         break;
     case STATEMENT_LET:
         word_after(buffer, "let ", &statement->subject, bare_print);
         buffer_string(buffer, " =");
-        words_print(line, &statement->words, bare_print);
+        words_print(printer, &statement->words, bare_print);
         break;
     case STATEMENT_PATH:
-        path_print(line, statement);
+        path_print(printer, statement);
         break;
     case STATEMENT_SOCKET:
-        class_print(line, statement, "socket");
+        class_print(printer, statement, "socket");
         break;
     case STATEMENT_NETWORK:
-        class_print(line, statement, "network");
+        class_print(printer, statement, "network");
         break;
     case STATEMENT_LISTEN:
-        class_print(line, statement, "listen");
+        class_print(printer, statement, "listen");
         break;
     case STATEMENT_ENV:
-        class_print(line, statement, "env");
+        class_print(printer, statement, "env");
         break;
     case STATEMENT_SERVICE:
-        class_print(line, statement, "service");
+        class_print(printer, statement, "service");
         break;
     case STATEMENT_SYSCALL:
-        class_print(line, statement, "syscall");
+        class_print(printer, statement, "syscall");
         break;
     case STATEMENT_SCRATCH:
-        class_print(line, statement, "scratch");
+        class_print(printer, statement, "scratch");
         break;
     case STATEMENT_BYPASS:
-        class_print(line, statement, "bypass");
+        class_print(printer, statement, "bypass");
         break;
     case STATEMENT_SET_ENV:
         word_after(buffer, "set env ", &statement->subject, bare_print);
@@ -250,7 +253,7 @@ static void statement_print(struct line *line, const struct statement *statement
     case STATEMENT_LIMIT_PATHS:
     case STATEMENT_LIMIT_NETWORK:
     case STATEMENT_LIMIT_NAMES:
-        limit_print(line, statement);
+        limit_print(printer, statement);
         break;
     case STATEMENT_PERMIT_BYPASS:
         buffer_string(buffer, "permit bypass");
@@ -266,37 +269,54 @@ static void statement_print(struct line *line, const struct statement *statement
     case STATEMENT_EXPECT:
         word_after(buffer, statement->verb == VERB_GRANT ? "expect allow " : "expect deny ",
                    &statement->subject, bare_print);
-        words_print(line, &statement->words, bare_print);
+        words_print(printer, &statement->words, bare_print);
         break;
     case STATEMENT_WHEN:
         word_after(buffer, "when ", &statement->subject, bare_print);
-        words_print(line, &statement->words, bare_print);
+        words_print(printer, &statement->words, bare_print);
         buffer_string(buffer, " {");
         break;
     }
 }
 
 /* The parser nests blocks at most sixteen deep, so this may call itself. */
-static void statements_print(struct buffer *buffer, const struct statement *statement, uint32_t depth)
+static void statements_print(struct printer *printer, const struct statement *statement, uint32_t depth)
 {
     for (; statement != NULL; statement = statement->next) {
-        struct line line = {buffer, buffer->length, depth};
-        buffer_format(buffer, "%*s", (int)(depth * INDENT), "");
-        statement_print(&line, statement);
-        buffer_byte(buffer, '\n');
+        printer->depth = depth;
+        comments_before(printer, statement->span.start);
+        statement_print(printer, statement);
+        printer_read(printer, statement->span);
         if (statement->kind == STATEMENT_WHEN) {
-            statements_print(buffer, statement->children, depth + 1);
-            buffer_format(buffer, "%*s}\n", (int)(depth * INDENT), "");
+            printer->opened = true;
+            statements_print(printer, statement->children, depth + 1);
+            comments_before_brace(printer, depth);
+            buffer_byte(printer->buffer, '}');
         }
     }
 }
 
-void syntax_print(struct buffer *buffer, const struct syntax_file *file)
+static void file_print(struct printer *printer, const struct syntax_file *file)
 {
     static const char *const kinds[] = {
         [FILE_POLICY] = "policy ", [FILE_MANAGED] = "managed ", [FILE_PRESET] = "preset "};
-    buffer_string(buffer, "sbx 1\n");
-    word_after(buffer, kinds[file->kind], &file->name, quoted_print);
-    buffer_byte(buffer, '\n');
-    statements_print(buffer, file->statements, 0);
+    comments_before_header(printer, 2);
+    buffer_string(printer->buffer, "sbx 1");
+    comments_before_header(printer, 1);
+    word_after(printer->buffer, kinds[file->kind], &file->name, quoted_print);
+    printer_read(printer, file->name.span);
+    statements_print(printer, file->statements, 0);
+    comments_at_end(printer);
+}
+
+void syntax_print(struct buffer *buffer, const struct syntax_file *file)
+{
+    struct printer printer = {.buffer = buffer, .line_start = buffer->length};
+    file_print(&printer, file);
+}
+
+void syntax_format(struct buffer *buffer, const struct syntax_file *file, const struct source *source)
+{
+    struct printer printer = {.buffer = buffer, .line_start = buffer->length, .source = source};
+    file_print(&printer, file);
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -29,18 +30,40 @@ static void check_diagnostics(struct source_list *sources, const struct diagnost
     }
 }
 
-static void check_reads_back(struct source_list *sources, struct intern_pool *pool,
-                             const struct syntax_file *file)
+/* The text in `printed` has the tree `file` and no errors. */
+static struct syntax_file *check_reads_back(struct source_list *sources, struct intern_pool *pool,
+                                            const struct syntax_file *file, const struct buffer *printed)
 {
     struct diagnostic_list diagnostics = diagnostic_list_in(sources->arena);
-    struct buffer printed = buffer_in(sources->arena), again = buffer_in(sources->arena);
-    syntax_print(&printed, file);
-    struct syntax_file *back = parse(sources, pool, printed.bytes, printed.length, &diagnostics);
+    struct syntax_file *back = parse(sources, pool, printed->bytes, printed->length, &diagnostics);
     if (diagnostics.count > 0 || !syntax_equal(file, back))
         abort();
-    syntax_print(&again, back);
-    if (again.length != printed.length)
+    return back;
+}
+
+static void check_same(const struct buffer *a, const struct buffer *b)
+{
+    if (a->length != b->length || memcmp(a->bytes, b->bytes, a->length) != 0)
         abort();
+}
+
+static void check_prints(struct source_list *sources, struct intern_pool *pool,
+                         const struct syntax_file *file)
+{
+    struct buffer first = buffer_in(sources->arena), second = buffer_in(sources->arena);
+    syntax_print(&first, file);
+    syntax_print(&second, check_reads_back(sources, pool, file, &first));
+    check_same(&first, &second);
+}
+
+static void check_formats(struct source_list *sources, struct intern_pool *pool,
+                          const struct syntax_file *file)
+{
+    struct buffer first = buffer_in(sources->arena), second = buffer_in(sources->arena);
+    syntax_format(&first, file, &sources->items[file->source]);
+    const struct syntax_file *back = check_reads_back(sources, pool, file, &first);
+    syntax_format(&second, back, &sources->items[back->source]);
+    check_same(&first, &second);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -52,8 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     const char *text = arena_copy(arena, (const char *)bytes, length);
     struct syntax_file *file = parse(&sources, pool, text, length, &diagnostics);
     check_diagnostics(&sources, &diagnostics);
-    if (diagnostics.errors == 0)
-        check_reads_back(&sources, pool, file);
+    if (diagnostics.errors == 0) {
+        check_prints(&sources, pool, file);
+        check_formats(&sources, pool, file);
+    }
     arena_destroy(arena);
     return 0;
 }

@@ -52,7 +52,7 @@ static const struct {
     {"deny /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, /bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, "
      "/cccccccccccccccccc",
      "deny /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, /bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,\n"
-     "        /cccccccccccccccccc\n"},
+     "    /cccccccccccccccccc\n"},
 };
 
 static void a_statement_has_one_layout(void **state)
@@ -70,6 +70,39 @@ static void a_statement_has_one_layout(void **state)
         assert_true(syntax_equal(file, parse(arena, printed, &errors)));
         arena_destroy(arena);
     }
+}
+
+static const char *format(struct arena *arena, const char *text, struct syntax_file **file)
+{
+    struct source_list sources = {.arena = arena};
+    struct diagnostic_list diagnostics = diagnostic_list_in(arena);
+    struct buffer buffer = buffer_in(arena);
+    uint32_t source = source_add(&sources, "t.sbx", text, (uint32_t)strlen(text));
+    *file = syntax_parse(arena, intern_create(arena, 0), &sources, source, &diagnostics);
+    syntax_format(&buffer, *file, &sources.items[source]);
+    return buffer.bytes;
+}
+
+static void comments_and_blank_lines_stay_where_they_are(void **state)
+{
+    static const char text[] =
+        "\xEF\xBB\xBF\n\n# first \r\n sbx   1 # v\t\n#between\n\npolicy \"x\" # name\n\n\n"
+        "# a\nuse  std/dev    # b\ndeny /a, # one\n  # own line\n\n  /b,   /c\n"
+        "when os linux { # why\n\n\n  # inside\n\n  grant read /x\n\n  # last\n\n } # end\n"
+        "grant network any, # x\nlan port 1, # y\n2\n# tail\n\n\nwhen os macos {\n\n}\n# fin\n\n";
+    static const char expected[] =
+        "# first\nsbx 1  # v\n#between\n\npolicy \"x\"  # name\n\n"
+        "# a\nuse std/dev  # b\ndeny /a,  # one\n    # own line\n    /b, /c\n"
+        "when os linux {  # why\n    # inside\n\n    grant read /x\n\n    # last\n}  # end\n"
+        "grant network any,  # x\n    lan port 1,  # y\n    2\n# tail\n\nwhen os macos {\n}\n"
+        "# fin\n";
+    struct arena *arena = arena_create(0);
+    struct syntax_file *file, *again;
+    (void)state;
+    assert_string_equal(format(arena, text, &file), expected);
+    assert_string_equal(format(arena, expected, &again), expected);
+    assert_true(syntax_equal(file, again));
+    arena_destroy(arena);
 }
 
 static void words_are_spelled_so_that_they_read_back(void **state)
@@ -410,6 +443,14 @@ static void add_block(struct random *random)
     *open = false;
 }
 
+static uint32_t count(const char *text, const char *piece)
+{
+    uint32_t found = 0;
+    for (const char *at = strstr(text, piece); at != NULL; at = strstr(at + 1, piece))
+        found++;
+    return found;
+}
+
 static void random_policies_print_and_read_back(void **state)
 {
     (void)state;
@@ -428,6 +469,12 @@ static void random_policies_print_and_read_back(void **state)
         if (again > 0 || !syntax_equal(file, back))
             fail_msg("seed %u:\n%s\n----\n%s", (unsigned)seed, random.text.bytes, printed);
         assert_string_equal(print(arena, back), printed);
+        const char *formatted = format(arena, random.text.bytes, &back);
+        assert_true(syntax_equal(file, back));
+        assert_string_equal(format(arena, formatted, &back), formatted);
+        assert_true(syntax_equal(file, back));
+        assert_int_equal(count(formatted, "# more"), count(random.text.bytes, "# more"));
+        assert_int_equal(count(formatted, "# why\n"), count(random.text.bytes, "# why\n"));
         arena_destroy(arena);
     }
 }
@@ -436,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_statement_has_one_layout),
+        cmocka_unit_test(comments_and_blank_lines_stay_where_they_are),
         cmocka_unit_test(words_are_spelled_so_that_they_read_back),
         cmocka_unit_test(trees_that_differ_are_not_equal),
         cmocka_unit_test(random_policies_print_and_read_back),
