@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #ifdef __APPLE__
+extern char **environ;
 static const enum system this_system = SYSTEM_MACOS;
 #else
 static const enum system this_system = SYSTEM_LINUX;

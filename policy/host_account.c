@@ -1,5 +1,21 @@
 #include "policy/host.h"
 
+#ifdef __APPLE__
+
+#include <pwd.h>
+
+const char *account_home(struct arena *arena, uid_t uid)
+{
+    enum { ENTRY_LARGEST = 16 * 1024 };
+    char *bytes = arena_alloc(arena, ENTRY_LARGEST);
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(uid, &entry, bytes, ENTRY_LARGEST, &found) != 0 || found == NULL)
+        return NULL;
+    return *entry.pw_dir == '/' ? arena_strdup(arena, entry.pw_dir) : NULL;
+}
+
+#else
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,10 +26,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifdef __APPLE__
-#include <pwd.h>
-#endif
 
 enum { DATABASE_LARGEST = 16 * 1024 * 1024, ANSWER_LARGEST = 4096, ANSWER_SECONDS = 10 };
 
@@ -127,17 +139,6 @@ static const char *home_from_getent(struct arena *arena, uid_t uid)
     return answered && status == 0 ? home_in(arena, answer, length, uid) : NULL;
 }
 
-#ifdef __APPLE__
-const char *account_home(struct arena *arena, uid_t uid)
-{
-    enum { ENTRY_LARGEST = 16 * 1024 };
-    char *bytes = arena_alloc(arena, ENTRY_LARGEST);
-    struct passwd entry, *found = NULL;
-    if (getpwuid_r(uid, &entry, bytes, ENTRY_LARGEST, &found) != 0 || found == NULL)
-        return NULL;
-    return *entry.pw_dir == '/' ? arena_strdup(arena, entry.pw_dir) : NULL;
-}
-#else
 const char *account_home(struct arena *arena, uid_t uid)
 {
     const char *error = NULL, *home = NULL;
@@ -147,4 +148,5 @@ const char *account_home(struct arena *arena, uid_t uid)
         home = home_in(arena, text, length, uid);
     return home != NULL ? home : home_from_getent(arena, uid);
 }
+
 #endif
