@@ -327,7 +327,7 @@ static bool read_rest(struct reader *reader, struct rest *rest)
             first++;
         for (at = first; at < word->length && word->bytes[at] != '/';)
             at++;
-        rest->directory = first == word->length || component_is(word, first, at, ".");
+        rest->directory = first == word->length;
         if (first < at && !read_component(reader, first, at, rest->pattern))
             return false;
     }
