@@ -20,7 +20,7 @@ objects   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
 BASE      := $(call objects,base/*.c)
 GRAMMAR   := $(call objects,grammar/*.c) $(BUILD)/grammar/sbx.tab.o $(BUILD)/grammar/sbx.lex.o
 POLICY    := $(call objects,policy/*.c)
-EMITTERS  := $(call objects,emitters/*.c)
+EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
 RUNTIME   := $(filter-out %/main.o,$(call objects,runtime/*.c))
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
@@ -43,19 +43,15 @@ $(BUILD)/%.a:
 	@ar rcsD $@ $^
 
 $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
-	@echo link $@
-	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
-	@echo link $@
-	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	@echo cc $<
-	@$(CC) $(SBX_CFLAGS) -c -o $@ $<
+	$(CC) $(SBX_CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c
-	@echo cc $<
-	@$(CC) $(SBX_CFLAGS) -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
+	$(CC) $(SBX_CFLAGS) -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
 
 $(BUILD)/grammar/sbx.tab.c $(BUILD)/grammar/sbx.tab.h &: grammar/sbx.y
 	@mkdir -p $(@D)
@@ -67,11 +63,13 @@ $(GRAMMAR): | $(BUILD)/grammar/sbx.tab.h $(BUILD)/grammar/sbx.lex.h
 $(BUILD)/compiler/presets.c: compiler/embed.sh $(wildcard compiler/std/*.sbx)
 	@mkdir -p $(@D)
 	sh compiler/embed.sh compiler/std > $@
+$(BUILD)/emitters/bwrap_sh_parts.c: $(wildcard emitters/bwrap_sh/*.sh)
+	@mkdir -p $(@D)
+	sh emitters/bwrap_sh/embed.sh emitters/bwrap_sh > $@
 
 # One program a test file; make unit-NAME builds and runs tests/unit/NAME_test.c alone.
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(ARCHIVES)
-	@echo link $@
-	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
+	$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
 unit-%: $(BUILD)/tests/unit/%_test
 	$<
 unit: $(UNIT)

@@ -43,8 +43,8 @@ control_table control_bwrap = {
     [CONTROL_SOCKET_PATH] = AT_LAUNCH(
         "Unix sockets are refused as a family unless a socket or scratch opens them; then every host "
         "socket in reach at launch is covered"),
-    [CONTROL_IPC_ABSTRACT] =
-        HELD("abstract names belong to the command's own network namespace, or Unix sockets are refused"),
+    [CONTROL_IPC_ABSTRACT] = HELD("abstract names belong to the command's own network namespace; with the "
+                                  "host's, Landlock scopes them"),
     [CONTROL_IPC_SIGNAL] = HELD("a process namespace of its own: no process outside can be named"),
     [CONTROL_TTY] = HELD("terminal input cannot be forged: the ioctls are refused and the session is new"),
     [CONTROL_ENV] = HELD("the environment starts empty and holds only what is granted or set"),
@@ -83,23 +83,22 @@ control_table control_bwrap = {
     [CONTROL_SERVICE_GH] = NO_SERVICE("grant read ~/.config/gh, or grant env GH_TOKEN"),
 };
 
-/* Why the table's answer does not hold for a policy that opens both: nothing is left that keeps the two apart. */
-static const struct control_entry abstract_open =
-    CANNOT("the policy opens the network and Unix sockets: the host's abstract names are then in reach",
-           "open only one of the two: no network grant, or neither scratch nor a socket grant");
+/* With the host's network its ports are in reach too; what is granted of `listen` is then everything or refused whole. */
 static const struct control_entry listen_refused =
     HELD("the network is the host's, and seccomp refuses bind and listen");
 static const struct control_entry listen_open =
     CANNOT("the network is the host's, and bind and listen cannot be refused because Unix sockets need them",
            "grant listen any");
 
+static bool refuses_listen(const struct bound_policy *bound, enum control control)
+{
+    return control == CONTROL_LISTEN && network_is_shared(bound) && listen_left(bound) == LEFT_NOTHING;
+}
+
 struct control_entry control_bwrap_entry(const struct bound_policy *bound, enum control control)
 {
-    bool network = bound_network_open(bound, NULL), sockets = policy_opens_unix_sockets(bound);
-    if (control == CONTROL_IPC_ABSTRACT && network && sockets)
-        return abstract_open;
-    if (control == CONTROL_LISTEN && network && listen_left(bound) == LEFT_NOTHING)
-        return sockets ? listen_open : listen_refused;
+    if (refuses_listen(bound, control))
+        return policy_opens_unix_sockets(bound) ? listen_open : listen_refused;
     return control_bwrap[control];
 }
 
@@ -111,19 +110,35 @@ static const struct control_entry text_pattern =
     LAUNCHER_ONLY("a pattern's matches are found at launch, and this artifact looks at no file system");
 static const struct control_entry text_sockets = LAUNCHER_ONLY(
     "the policy opens Unix sockets, and only the launcher finds and covers the host's sockets in reach");
+static const struct control_entry text_no_sockets =
+    HELD("the seccomp program refuses Unix sockets as a family");
+static const struct control_entry text_abstract = LAUNCHER_ONLY(
+    "the policy opens the network and Unix sockets, and only the launcher keeps the host's abstract names "
+    "apart then");
 static const struct control_entry text_files =
     LAUNCHER_ONLY("bubblewrap has no option for a limit of open files");
+
+bool text_opens_unix_sockets(const struct bound_policy *bound)
+{
+    return policy_opens_unix_sockets(bound) &&
+           control_accept(bound, CONTROL_TARGET_BWRAP, CONTROL_SOCKET_PATH) != NULL;
+}
 
 struct control_entry control_entry_in_text(const struct bound_policy *bound, enum control control,
                                            bool can_limit)
 {
+    bool sockets = text_opens_unix_sockets(bound);
     if (control == CONTROL_FS_DENY_MISSING)
         return text_missing;
     if (control == CONTROL_FS_DENY_PATTERN)
         return text_pattern;
-    if (control == CONTROL_SOCKET_PATH && policy_opens_unix_sockets(bound))
-        return text_sockets;
+    if (control == CONTROL_SOCKET_PATH)
+        return sockets || policy_grants_socket(bound) ? text_sockets : text_no_sockets;
+    if (control == CONTROL_IPC_ABSTRACT && network_is_shared(bound) && sockets)
+        return text_abstract;
     if (control == CONTROL_LIMIT_FILES && !can_limit)
         return text_files;
-    return control_bwrap_entry(bound, control);
+    if (refuses_listen(bound, control))
+        return sockets ? listen_open : listen_refused;
+    return control_bwrap[control];
 }

@@ -41,7 +41,8 @@ static void need_paths(const struct bound_policy *bound, const struct bound_rule
     if (rule->rule->kind == RULE_DENY)
         need_rule(&needs[CONTROL_FS_DENY], rule->rule);
     /* A grant that lowers what surrounds it must hold like a deny where its path is missing (language.md 7). */
-    if (in_writable_area(bound, path) && bound_level(bound, path, strlen(path)) < LEVEL_WRITE)
+    if (!rule->itself && in_writable_area(bound, path) &&
+        bound_level(bound, path, strlen(path)) < LEVEL_WRITE)
         need_rule(&needs[CONTROL_FS_DENY_MISSING], rule->rule);
 }
 
@@ -62,10 +63,8 @@ static void need_service(const struct bound_policy *bound, const struct rule *ru
             need_rule(&needs[CONTROL_SERVICE_SSH_AGENT + i], rule);
 }
 
-bool policy_opens_unix_sockets(const struct bound_policy *bound)
+bool policy_grants_socket(const struct bound_policy *bound)
 {
-    if (bound_scratch(bound))
-        return true;
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
         if (rule->rule->kind == RULE_GRANT_SOCKET && !rule->dropped &&
@@ -73,6 +72,11 @@ bool policy_opens_unix_sockets(const struct bound_policy *bound)
             return true;
     }
     return false;
+}
+
+bool policy_opens_unix_sockets(const struct bound_policy *bound)
+{
+    return bound_scratch(bound) || policy_grants_socket(bound);
 }
 
 /* Adds to `seen` (bit 0: something is closed, bit 1: something is open) what holds on `port`. */
@@ -109,6 +113,12 @@ enum left listen_left(const struct bound_policy *bound)
     if (seen == 2)
         return LEFT_EVERYTHING;
     return (seen & 2U) != 0 ? LEFT_SOMETHING : LEFT_NOTHING;
+}
+
+bool network_is_shared(const struct bound_policy *bound)
+{
+    bool everything = false;
+    return bound_network_open(bound, &everything) && everything;
 }
 
 static void need_of_rule(const struct bound_policy *bound, const struct bound_rule *bound_rule,
@@ -189,17 +199,17 @@ void controls_needed(const struct bound_policy *bound, struct control_need needs
         CONTROL_FS_CLOSED,    CONTROL_FS_WRITE,   CONTROL_ENV,          CONTROL_TTY,
         CONTROL_IPC_ABSTRACT, CONTROL_IPC_SIGNAL, CONTROL_PROCESS_TREE, CONTROL_SYSCALL,
     };
-    bool everything = false, network = bound_network_open(bound, &everything);
+    bool shared = network_is_shared(bound), partly = !shared && bound_network_open(bound, NULL);
     enum left listen = listen_left(bound);
 
     memset(needs, 0, CONTROLS * sizeof *needs);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         needs[always[i]].needed = true;
-    needs[CONTROL_NET_CLOSED].needed = !network;
+    needs[CONTROL_NET_CLOSED].needed = !shared;
     /* With the host's network its ports are in reach too: then also nothing granted is something to hold. */
-    needs[CONTROL_LISTEN].needed = network && listen != LEFT_EVERYTHING;
-    bool listen_partly = listen == LEFT_SOMETHING || (listen == LEFT_EVERYTHING && !network);
+    needs[CONTROL_LISTEN].needed = shared && listen != LEFT_EVERYTHING;
+    bool listen_partly = listen == LEFT_SOMETHING || (listen == LEFT_EVERYTHING && !shared);
     for (uint32_t i = 0; i < bound->rules.count; i++)
         if (!bound->rules.items[i].dropped)
-            need_of_rule(bound, &bound->rules.items[i], network && !everything, listen_partly, needs);
+            need_of_rule(bound, &bound->rules.items[i], partly, listen_partly, needs);
 }

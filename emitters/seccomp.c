@@ -1,6 +1,7 @@
 #include "emitters/seccomp.h"
 
 #include "base/vector.h"
+#include "emitters/control_bwrap.h"
 #include "emitters/control_need.h"
 #include "emitters/seccomp_table.h"
 #include "emitters/target.h"
@@ -308,6 +309,12 @@ struct name_vector {
     uint32_t count, capacity;
 };
 
+static void open_unix_sockets(const struct bound_policy *bound, bool open, struct seccomp_request *request)
+{
+    request->unix_sockets = open;
+    request->refuse_listen = !open && network_is_shared(bound) && listen_left(bound) == LEFT_NOTHING;
+}
+
 void seccomp_request_of(struct arena *arena, const struct bound_policy *bound, const char *architecture,
                         struct seccomp_request *request)
 {
@@ -325,12 +332,10 @@ void seccomp_request_of(struct arena *arena, const struct bound_policy *bound, c
     VECTOR_PUSH(arena, &denied, NULL);
     *request = (struct seccomp_request){
         .architecture = architecture,
-        .unix_sockets = policy_opens_unix_sockets(bound),
-        .refuse_listen = bound_network_open(bound, NULL) && listen_left(bound) == LEFT_NOTHING &&
-                         !policy_opens_unix_sockets(bound),
         .reopened = reopened.items,
         .denied = denied.items,
     };
+    open_unix_sockets(bound, policy_opens_unix_sockets(bound), request);
 }
 
 bool emit_seccomp(const struct emit_request *request, struct buffer *out)
@@ -338,6 +343,7 @@ bool emit_seccomp(const struct emit_request *request, struct buffer *out)
     struct seccomp_request wanted;
     const char *error = NULL;
     seccomp_request_of(request->arena, request->bound, request->architecture, &wanted);
+    open_unix_sockets(request->bound, text_opens_unix_sockets(request->bound), &wanted);
     if (seccomp_program(request->arena, &wanted, out, &error) > 0)
         return true;
     enum code code =

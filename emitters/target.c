@@ -1,12 +1,16 @@
 #include "emitters/target.h"
 
 #include "emitters/bin.h"
+#include "emitters/bwrap_args.h"
+#include "emitters/bwrap_sh.h"
 #include "emitters/seccomp.h"
 
 #include <string.h>
 
 const struct target targets[] = {
     {"bin", ".bin", -1, CONTROL_TARGET_BWRAP, emit_bin},
+    {"bwrap", ".args", SYSTEM_LINUX, CONTROL_TARGET_BWRAP, emit_bwrap_args},
+    {"bwrap-sh", ".sh", SYSTEM_LINUX, CONTROL_TARGET_BWRAP, emit_bwrap_sh},
     {"seccomp", ".bpf", SYSTEM_LINUX, -1, emit_seccomp},
     {NULL, NULL, -1, -1, NULL},
 };

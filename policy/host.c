@@ -74,18 +74,18 @@ static const char *variable(const struct host_request *request, const char *name
     return NULL;
 }
 
-static struct root_value bound_to(struct arena *arena, const char *path, const char *given)
+static struct root_value bound_to(struct arena *arena, const char *path)
 {
     const char **paths = arena_alloc(arena, sizeof *paths);
     *paths = path;
-    return (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1, .given = given};
+    return (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
 }
 
 static void root_set(struct binder *binder, enum root root, const char *path)
 {
     const char *place = path != NULL && *path == '/' ? host_canonical(binder->arena, path) : NULL;
     if (place != NULL) {
-        binder->bindings->roots[root] = bound_to(binder->arena, place, path);
+        binder->bindings->roots[root] = bound_to(binder->arena, place);
         return;
     }
     note_add(binder->notes,
@@ -134,8 +134,7 @@ static void given_add(struct binder *binder, const struct variable *given)
         if (value->count > 0)
             memcpy(paths, value->paths, value->count * sizeof *paths);
         paths[value->count] = path;
-        *value = (struct root_value){
-            .state = ROOT_BOUND, .paths = paths, .count = value->count + 1, .given = given->value};
+        *value = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = value->count + 1};
     }
 }
 
@@ -149,7 +148,7 @@ static void home_refuse(struct root_value *home, const char *cause)
 static void home_find(struct binder *binder)
 {
     struct root_value *home = &binder->bindings->roots[ROOT_HOME];
-    const char *given = variable(binder->request, "HOME"), *path = given;
+    const char *path = variable(binder->request, "HOME");
     if (home->state != ROOT_BOUND) {
         if (path == NULL || *path == '\0')
             home_refuse(home, "HOME is not set");
@@ -158,7 +157,7 @@ static void home_find(struct binder *binder)
         else if ((path = resolve(binder->arena, path)) == NULL)
             home_refuse(home, "HOME names no directory");
         else
-            *home = bound_to(binder->arena, path, given);
+            *home = bound_to(binder->arena, path);
     }
     struct stat about;
     if (home->state == ROOT_BOUND && (stat(home->paths[0], &about) != 0 || !S_ISDIR(about.st_mode) ||
@@ -228,16 +227,16 @@ static void managed_bind(struct binder *binder)
     struct root_value *managed = binder->bindings->managed_roots;
     memcpy(managed, binder->bindings->roots, sizeof binder->bindings->roots);
     managed[ROOT_HOME] = (struct root_value){.state = ROOT_UNSET};
-    const char *given = account_home(binder->arena, binder->request->uid), *home = given;
+    const char *home = account_home(binder->arena, binder->request->uid);
     if (home != NULL)
         home = host_canonical(binder->arena, home);
     if (home != NULL)
-        managed[ROOT_HOME] = bound_to(binder->arena, home, given);
+        managed[ROOT_HOME] = bound_to(binder->arena, home);
     for (uint32_t i = 0; i < USER_PLACES; i++) {
-        const char *below = home == NULL ? NULL : place_below(binder->arena, home, i);
-        const char *place = home == NULL ? NULL : host_canonical(binder->arena, below);
+        const char *place =
+            home == NULL ? NULL : host_canonical(binder->arena, place_below(binder->arena, home, i));
         managed[user_places[i].root] =
-            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place, below);
+            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place);
     }
 }
 
