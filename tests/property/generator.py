@@ -42,7 +42,8 @@ class Generator:
         else:
             names = [choice(PLAIN) for _ in range(3)] + [choice(AWKWARD) for _ in range(3)]
         longer = choice(names) + choice([b"x", b"-", b".bak", b"0"])
-        return list(dict.fromkeys(names + [longer, b"." + choice(names).lstrip(b".")]))
+        names += [longer, b"." + choice(names).lstrip(b".")]
+        return [name for name in dict.fromkeys(names) if name not in (b".", b"..")]
 
     def world(self):
         policy = File("policy.sbx", "policy", [])
@@ -51,7 +52,6 @@ class Generator:
         self.command = self.random.choice([None] + COMMANDS)
         self.bind()
         result = World(self.os, self.command, self.roots, self.environment, self.files)
-        self.probe = Layer(result, policy, managed=False)
         presets = self.presets = []
         for number in range(self.random.choice([0, 0, 1, 2])):
             presets.append(File(f"preset{number}.sbx", "preset", []))
@@ -74,9 +74,14 @@ class Generator:
             if self.chance(0.5):
                 count = 2 if root == "GITDIR" and self.chance(0.7) else 1
                 self.roots[root] = [self.absolute() for _ in range(count)]
+        if any(self.covers_home(value) for value in self.roots.get("REPO", [])):
+            del self.roots["REPO"]
         for name in VARIABLES:
             if self.chance(0.4):
                 self.environment[name] = self.variable(name)
+
+    def covers_home(self, value):
+        return any((home + b"/").startswith(value + b"/") for home in self.roots.get("HOME", []))
 
     def absolute(self):
         parts = [self.name() for _ in range(self.random.choice([1, 2, 2, 3]))]
@@ -209,15 +214,12 @@ class Generator:
         return path
 
     def comes_out_too_wide(self, root):
-        """Whether binding would refuse a grant or limit on this root itself."""
-        roots = [path.root for path in self.defined[root]] if root in self.defined else [root]
-        for each in roots:
-            if each.startswith("env.") or each in ("HOME",):
-                return True
-            for place in self.probe.bind(Path(each, []), "deny") if len(each) > 1 else []:
-                if self.probe.too_wide(place):
-                    return True
-        return False
+        """Whether binding would refuse a grant or limit on this root, or on what this let name stands for."""
+        if root in self.defined:
+            return any(not path.components and self.comes_out_too_wide(path.root) for path in self.defined[root])
+        if root == "HOME" or root.startswith("env."):
+            return True
+        return any(self.covers_home(value) for value in self.roots.get(root, []))
 
     def root(self, purpose):
         drive, slash = self.random.choice("CD"), "/"
