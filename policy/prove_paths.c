@@ -1,0 +1,403 @@
+#include "policy/prove.h"
+
+#include "base/escape.h"
+#include "base/vector.h"
+#include "policy/fold.h"
+#include "policy/pattern.h"
+#include "policy/prove_table.h"
+
+#include <string.h>
+
+/* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path; nothing is shared
+ * with the tries but the matching of a single pattern. */
+
+enum fact_bit {
+    FACT_LIMIT_READ = 1,
+    FACT_LIMIT_WRITE = 2,
+    FACT_LIMIT_SOCKET = 4,
+    FACT_GRANT_SOCKET = 8,
+    FACT_NO_EXEC = 16,
+    FACT_NO_SOCKET = 32,
+    FACT_EXCEPT = 64
+};
+
+/* What one layer says at one path. */
+struct fact {
+    bool configured, automatic;
+    enum level configured_level, automatic_level, taken; /* taken: WRITE minus the cap */
+    unsigned bits;
+    uint32_t first_condition; /* + 1 */
+};
+
+/* A deny that holds only where its pattern and exceptions say so, or a pattern of an exception. */
+struct condition {
+    const struct bound_rule *rule;
+    const struct pattern *pattern;
+    uint32_t except_space, next; /* PROVE_NONE: no exceptions */
+};
+
+struct ancestors {
+    const char *path;
+    size_t length;
+    uint32_t count;
+    struct {
+        uint32_t end;
+        uint64_t hash;
+    } * items;
+    uint32_t capacity;
+};
+
+struct prover {
+    struct arena *arena;
+    const struct bound_policy *bound;
+    struct prove_table *table;
+    struct {
+        struct fact *items;
+        uint32_t count, capacity;
+    } facts;
+    struct {
+        struct condition *items;
+        uint32_t count, capacity;
+    } conditions;
+    struct {
+        const char **items;
+        uint32_t count, capacity;
+    } places;
+    unsigned *limits; /* of each layer: which lists it has, as FACT_LIMIT_ bits */
+    uint32_t spaces, last_except_space;
+    const struct bound_path *last_except;
+    bool folds, execs, sockets;
+    struct ancestors exact, folded;
+    char *buffer;
+};
+
+static uint32_t open_space(uint32_t layer)
+{
+    return 2 * layer;
+}
+
+static uint32_t close_space(uint32_t layer)
+{
+    return 2 * layer + 1;
+}
+
+/* ---- collecting ---- */
+
+static size_t plain_length(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 0 && path[length - 1] == '/' ? length - 1 : length;
+}
+
+static struct fact *fact_at(struct prover *prover, uint32_t space, const char *path, bool fold)
+{
+    size_t length = plain_length(path);
+    if (fold) {
+        ptrdiff_t size = fold_text(path, length, prover->buffer, FOLD_CAPACITY);
+        if (size != FOLD_TOO_LONG) {
+            length = (size_t)size;
+            path = arena_copy(prover->arena, prover->buffer, length);
+        }
+    }
+    uint32_t number = prove_table_put(prover->table, space, path, length);
+    while (prover->facts.count <= number)
+        VECTOR_PUSH(prover->arena, &prover->facts, (struct fact){0});
+    return &prover->facts.items[number];
+}
+
+static const char *place_of(struct prover *prover, const struct bound_path *at)
+{
+    return at->pattern ? pattern_plain(prover->arena, at->path, pattern_fixed_prefix(at->path)) : at->path;
+}
+
+static void add_condition(struct prover *prover, struct fact *fact, struct condition condition)
+{
+    condition.next = fact->first_condition;
+    VECTOR_PUSH(prover->arena, &prover->conditions, condition);
+    fact->first_condition = prover->conditions.count;
+}
+
+/* The space of a rule's exceptions; rules of one statement share their list and come one after the other. */
+static uint32_t except_space(struct prover *prover, const struct bound_rule *rule)
+{
+    if (rule->except_count == 0)
+        return PROVE_NONE;
+    if (rule->except == prover->last_except)
+        return prover->last_except_space;
+    prover->last_except = rule->except;
+    prover->last_except_space = prover->spaces++;
+    for (uint32_t i = 0; i < rule->except_count; i++) {
+        const char *place = place_of(prover, &rule->except[i]);
+        struct fact *fact = fact_at(prover, prover->last_except_space, place, false);
+        VECTOR_PUSH(prover->arena, &prover->places, place);
+        if (rule->except[i].pattern)
+            add_condition(
+                prover, fact,
+                (struct condition){.pattern = pattern_compile(prover->arena, rule->except[i].path, false)});
+        else
+            fact->bits |= FACT_EXCEPT;
+    }
+    return prover->last_except_space;
+}
+
+static void close_with(struct fact *fact, const struct bound_rule *rule)
+{
+    enum level cap = rule->holds_as_deny_write ? LEVEL_READ : rule->rule->level;
+    if (rule->rule->kind == RULE_DENY_EXEC)
+        fact->bits |= FACT_NO_EXEC;
+    else if (rule->rule->kind == RULE_DENY_SOCKET)
+        fact->bits |= FACT_NO_SOCKET;
+    else if (LEVEL_WRITE - cap > fact->taken)
+        fact->taken = LEVEL_WRITE - cap;
+}
+
+static void add_close(struct prover *prover, const struct bound_rule *rule)
+{
+    uint32_t except = except_space(prover, rule);
+    const char *place = place_of(prover, &rule->at);
+    struct fact *fact = fact_at(prover, close_space(rule->rule->layer), place, prover->folds);
+    prover->execs = prover->execs || rule->rule->kind == RULE_DENY_EXEC;
+    if (!rule->at.pattern && rule->except_count == 0) {
+        close_with(fact, rule);
+        return;
+    }
+    struct condition condition = {.rule = rule, .except_space = except};
+    if (rule->at.pattern)
+        condition.pattern = pattern_compile(prover->arena, rule->at.path, prover->folds);
+    add_condition(prover, fact, condition);
+}
+
+static void add_open(struct prover *prover, const struct bound_rule *rule)
+{
+    struct fact *fact = fact_at(prover, open_space(rule->rule->layer), rule->at.path, false);
+    enum level level = rule->rule->level;
+    if (rule->rule->kind == RULE_LIMIT_READ)
+        fact->bits |= FACT_LIMIT_READ;
+    else if (rule->rule->kind == RULE_LIMIT_WRITE)
+        fact->bits |= FACT_LIMIT_WRITE;
+    else if (rule->rule->kind == RULE_LIMIT_SOCKET)
+        fact->bits |= FACT_LIMIT_SOCKET;
+    else if (rule->rule->kind == RULE_GRANT_SOCKET) {
+        fact->bits |= FACT_GRANT_SOCKET;
+        prover->sockets = true;
+    } else if (rule->rule->automatic) {
+        fact->automatic_level =
+            fact->automatic && fact->automatic_level > level ? fact->automatic_level : level;
+        fact->automatic = true;
+    } else {
+        fact->configured_level =
+            fact->configured && fact->configured_level < level ? fact->configured_level : level;
+        fact->configured = true;
+    }
+}
+
+static unsigned limit_bit(enum rule_kind kind)
+{
+    return kind == RULE_LIMIT_READ     ? FACT_LIMIT_READ
+           : kind == RULE_LIMIT_WRITE  ? FACT_LIMIT_WRITE
+           : kind == RULE_LIMIT_SOCKET ? FACT_LIMIT_SOCKET
+                                       : 0;
+}
+
+static void add_rule(struct prover *prover, const struct bound_rule *rule)
+{
+    enum rule_kind kind = rule->rule->kind;
+    bool denies = kind == RULE_DENY || kind == RULE_DENY_EXEC || kind == RULE_DENY_SOCKET;
+    prover->limits[rule->rule->layer] |= limit_bit(kind);
+    if (rule->dropped || rule->at.path == NULL || kind == RULE_EXPECT)
+        return;
+    if (denies || rule->holds_as_deny_write)
+        add_close(prover, rule);
+    else
+        add_open(prover, rule);
+    VECTOR_PUSH(prover->arena, &prover->places, place_of(prover, &rule->at));
+}
+
+/* ---- deciding one layer ---- */
+
+static void find_ancestors(struct prover *prover, struct ancestors *ancestors, const char *path,
+                           size_t length)
+{
+    uint64_t hash = prove_hash_start();
+    ancestors->path = path;
+    ancestors->length = length;
+    ancestors->count = 0;
+    for (size_t at = 0; at <= length; at++) {
+        if (at == length || path[at] == '/') {
+            VECTOR_RESERVE(prover->arena, ancestors, (size_t)ancestors->count + 1);
+            ancestors->items[ancestors->count].end = (uint32_t)at;
+            ancestors->items[ancestors->count++].hash = hash;
+        }
+        if (at < length)
+            hash = prove_hash_add(hash, path[at]);
+    }
+}
+
+static const struct fact *fact_of(const struct prover *prover, uint32_t space,
+                                  const struct ancestors *ancestors, uint32_t at)
+{
+    uint32_t number = prove_table_get(prover->table, space, ancestors->path, ancestors->items[at].end,
+                                      ancestors->items[at].hash);
+    return number == PROVE_NONE ? NULL : &prover->facts.items[number];
+}
+
+static bool is_excepted(const struct prover *prover, uint32_t space)
+{
+    const struct ancestors *exact = &prover->exact;
+    for (uint32_t i = 0; i < exact->count; i++) {
+        const struct fact *fact = fact_of(prover, space, exact, i);
+        if (fact == NULL)
+            continue;
+        if ((fact->bits & FACT_EXCEPT) != 0)
+            return true;
+        for (uint32_t at = fact->first_condition; at != 0; at = prover->conditions.items[at - 1].next)
+            if (pattern_covers(prover->conditions.items[at - 1].pattern, exact->path, exact->length))
+                return true;
+    }
+    return false;
+}
+
+static bool holds(const struct prover *prover, const struct condition *condition)
+{
+    const struct ancestors *exact = &prover->exact;
+    return (condition->pattern == NULL || pattern_covers(condition->pattern, exact->path, exact->length)) &&
+           (condition->except_space == PROVE_NONE || !is_excepted(prover, condition->except_space));
+}
+
+/* Everything that one layer says about the asked path, as one fact. */
+static struct fact layer_says(const struct prover *prover, uint32_t layer)
+{
+    const struct ancestors *close = prover->folds ? &prover->folded : &prover->exact;
+    struct fact said = {0};
+    for (uint32_t i = 0; i < prover->exact.count; i++) {
+        const struct fact *fact = fact_of(prover, open_space(layer), &prover->exact, i);
+        if (fact == NULL)
+            continue;
+        said.bits |= fact->bits;
+        if (fact->configured) {
+            said.configured = true;
+            said.configured_level = fact->configured_level;
+        }
+        if (fact->automatic && (!said.automatic || fact->automatic_level > said.automatic_level)) {
+            said.automatic = true;
+            said.automatic_level = fact->automatic_level;
+        }
+    }
+    for (uint32_t i = 0; i < close->count; i++) {
+        const struct fact *fact = fact_of(prover, close_space(layer), close, i);
+        if (fact == NULL)
+            continue;
+        said.bits |= fact->bits;
+        said.taken = fact->taken > said.taken ? fact->taken : said.taken;
+        for (uint32_t at = fact->first_condition; at != 0; at = prover->conditions.items[at - 1].next)
+            if (holds(prover, &prover->conditions.items[at - 1]))
+                close_with(&said, prover->conditions.items[at - 1].rule);
+    }
+    return said;
+}
+
+static bool is_managed(const struct prover *prover, uint32_t layer)
+{
+    return prover->bound->policy->layers[layer].kind == LAYER_MANAGED;
+}
+
+static enum level level_of(const struct prover *prover, uint32_t layer, const struct fact *said)
+{
+    enum level cap = LEVEL_WRITE - said->taken, opened = LEVEL_NONE;
+    if (is_managed(prover, layer)) {
+        bool writes = (said->bits & FACT_LIMIT_WRITE) != 0;
+        bool reads = writes || (said->bits & FACT_LIMIT_READ) != 0;
+        opened = LEVEL_WRITE;
+        if ((prover->limits[layer] & FACT_LIMIT_WRITE) != 0 && !writes)
+            opened = LEVEL_READ;
+        if ((prover->limits[layer] & FACT_LIMIT_READ) != 0 && !reads)
+            opened = LEVEL_NONE;
+    } else if (said->configured) {
+        opened = said->configured_level;
+    } else if (said->automatic) {
+        opened = said->automatic_level;
+    }
+    return opened < cap ? opened : cap;
+}
+
+static bool leaves_socket(const struct prover *prover, uint32_t layer, const struct fact *said)
+{
+    if ((said->bits & FACT_NO_SOCKET) != 0 || said->taken > 0)
+        return false;
+    if (!is_managed(prover, layer))
+        return (said->bits & FACT_GRANT_SOCKET) != 0;
+    unsigned lists = prover->limits[layer] & (FACT_LIMIT_WRITE | FACT_LIMIT_SOCKET);
+    return (said->bits & lists) == lists;
+}
+
+/* ---- comparing ---- */
+
+static const char *too_much(const struct prover *prover, uint32_t layer, const char *what)
+{
+    return arena_format(prover->arena, "%s at %s is more than layer \"%s\" allows", what,
+                        escape_text(prover->arena, prover->exact.path, prover->exact.length),
+                        prover->bound->policy->layers[layer].name);
+}
+
+static const char *compare_at(struct prover *prover, const char *path, size_t length)
+{
+    static const char *const levels[] = {"level none", "level read", "level write"};
+    enum level level = bound_level(prover->bound, path, length);
+    bool exec = prover->execs && bound_exec(prover->bound, path, length);
+    bool socket = prover->sockets && bound_socket(prover->bound, path, length);
+    if (level == LEVEL_NONE && !exec && !socket)
+        return NULL;
+    find_ancestors(prover, &prover->exact, path, length);
+    if (prover->folds) {
+        ptrdiff_t size = fold_text(path, length, prover->buffer, FOLD_CAPACITY);
+        if (size == FOLD_TOO_LONG)
+            return too_much(prover, 0, levels[level]);
+        find_ancestors(prover, &prover->folded, prover->buffer, (size_t)size);
+    }
+    for (uint32_t layer = 0; layer < prover->bound->policy->layer_count; layer++) {
+        struct fact said = layer_says(prover, layer);
+        enum level alone = level_of(prover, layer, &said);
+        if (level > alone)
+            return too_much(prover, layer, levels[level]);
+        if (exec && (alone < LEVEL_READ || (said.bits & FACT_NO_EXEC) != 0))
+            return too_much(prover, layer, "execution");
+        if (socket && !leaves_socket(prover, layer, &said))
+            return too_much(prover, layer, "the socket");
+    }
+    return NULL;
+}
+
+/* The place itself, and a name below it that no rule is likely to have. */
+static const char *compare_around(struct prover *prover, const char *place)
+{
+    static const char child[] = "/new name";
+    size_t length = plain_length(place);
+    const char *wrong = compare_at(prover, place, length == 0 ? 1 : length);
+    if (wrong != NULL)
+        return wrong;
+    char *below = arena_alloc(prover->arena, length + sizeof child);
+    memcpy(below, place, length);
+    memcpy(below + length, child, sizeof child);
+    return compare_at(prover, below, length + sizeof child - 1);
+}
+
+const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
+{
+    struct prover prover = {
+        .arena = arena,
+        .bound = bound,
+        .table = prove_table_create(arena),
+        .limits = arena_array(arena, bound->policy->layer_count, sizeof *prover.limits),
+        .spaces = 2 * bound->policy->layer_count,
+        .folds = bound->bindings.system != SYSTEM_LINUX,
+        .buffer = arena_alloc(arena, FOLD_CAPACITY),
+    };
+    for (uint32_t i = 0; i < bound->rules.count; i++)
+        add_rule(&prover, &bound->rules.items[i]);
+    for (uint32_t i = 0; i < prover.places.count; i++) {
+        const char *wrong = compare_around(&prover, prover.places.items[i]);
+        if (wrong != NULL)
+            return wrong;
+    }
+    return NULL;
+}
