@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024, ALIGNMENT = 16 };
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
     struct chunk *next;
@@ -35,13 +37,31 @@ static SBX_NORETURN void exhausted(struct arena *arena)
     abort();
 }
 
+/* Asks for huge pages where they are only given on request: touching many small pages for the first time costs more
+ * than what large jobs do with them. */
+static void use_huge_pages(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t start = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t end = ((uintptr_t)memory + size) / HUGE_PAGE * HUGE_PAGE;
+    if (end > start)
+        (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
 static struct chunk *chunk_create(size_t size)
 {
     if (size > SIZE_MAX - aligned(sizeof(struct chunk)))
         return NULL;
-    struct chunk *chunk = calloc(1, aligned(sizeof *chunk) + size);
-    if (chunk != NULL)
-        chunk->size = size;
+    size_t whole = aligned(sizeof(struct chunk)) + size;
+    struct chunk *chunk = calloc(1, whole);
+    if (chunk == NULL)
+        return NULL;
+    use_huge_pages(chunk, whole);
+    chunk->size = size;
     return chunk;
 }
 

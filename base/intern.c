@@ -5,8 +5,7 @@
 
 struct slot {
     const char *string;
-    size_t length;
-    uint64_t hash;
+    uint32_t length, hash;
 };
 
 struct intern_pool {
@@ -35,7 +34,7 @@ struct intern_pool *intern_create(struct arena *arena, size_t expected)
     return pool;
 }
 
-static struct slot *find(struct slot *slots, size_t capacity, const char *bytes, size_t length, uint64_t hash)
+static struct slot *find(struct slot *slots, size_t capacity, const char *bytes, size_t length, uint32_t hash)
 {
     for (size_t i = hash & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
         struct slot *slot = &slots[i];
@@ -63,10 +62,12 @@ const char *intern(struct intern_pool *pool, const char *bytes, size_t length)
 {
     if (pool->count * 2 >= pool->capacity)
         grow(pool);
-    uint64_t hash = hash_bytes(bytes, length);
+    if (length > UINT32_MAX)
+        (void)arena_alloc(pool->arena, SIZE_MAX); /* counts as out of memory */
+    uint32_t hash = (uint32_t)hash_bytes(bytes, length);
     struct slot *slot = find(pool->slots, pool->capacity, bytes, length, hash);
     if (slot->string == NULL) {
-        *slot = (struct slot){arena_copy(pool->arena, bytes, length), length, hash};
+        *slot = (struct slot){arena_copy(pool->arena, bytes, length), (uint32_t)length, hash};
         pool->count++;
     }
     return slot->string;
@@ -79,5 +80,5 @@ const char *intern_string(struct intern_pool *pool, const char *string)
 
 const char *intern_find(const struct intern_pool *pool, const char *bytes, size_t length)
 {
-    return find(pool->slots, pool->capacity, bytes, length, hash_bytes(bytes, length))->string;
+    return find(pool->slots, pool->capacity, bytes, length, (uint32_t)hash_bytes(bytes, length))->string;
 }
