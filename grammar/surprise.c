@@ -2,19 +2,9 @@
 
 #include "grammar/build.h"
 #include "grammar/sbx.tab.h"
+#include "grammar/surprise_help.h"
 
 #include <string.h>
-
-/* One unexpected token and all that the messages need to know about it. */
-struct surprise {
-    struct parser *parser;
-    const struct row *row;
-    const char *const *expected;
-    int token, before, topic;
-    struct span at, before_at;
-    const char *written; /* the token as it stands in the text */
-    const char *noun;    /* what kind of word could stand there, if any could */
-};
 
 /* What kind of word follows a keyword. */
 static const struct {
@@ -61,23 +51,6 @@ static const char *noun_of(const struct row *row, int topic)
         if (nouns[i].topic == topic)
             return nouns[i].noun;
     return "a word";
-}
-
-static bool is_expected(const struct surprise *surprise, int token)
-{
-    const char *spelling = token_spelling(token);
-    for (const char *const *item = surprise->expected; *item != NULL; item++)
-        if (strcmp(*item, spelling) == 0)
-            return true;
-    return false;
-}
-
-static uint32_t count_expected(const struct surprise *surprise)
-{
-    uint32_t count = 0;
-    while (surprise->expected[count] != NULL)
-        count++;
-    return count;
 }
 
 /* Whether any word could stand there, be it spelled like a keyword or not. */
@@ -138,52 +111,7 @@ static void report(const struct surprise *surprise, enum code code, const char *
     parser_error(surprise->parser, code, surprise->at, text, help);
 }
 
-static const char *nearest_expected(const struct surprise *surprise)
-{
-    const char *keywords[64];
-    uint32_t count = 0;
-    for (const char *const *item = surprise->expected; *item != NULL && count < 63; item++)
-        if (keyword_find(*item, (uint32_t)strlen(*item)) != 0)
-            keywords[count++] = *item;
-    keywords[count] = NULL;
-    return nearest_word(surprise->written, keywords);
-}
-
-static const char *did_you_mean(const struct surprise *surprise, const char *word)
-{
-    return arena_format(surprise->parser->arena, "did you mean `%s`? %s", word,
-                        help_replace(surprise->parser, surprise->at, word));
-}
-
-static const char *help_insert(const struct surprise *surprise, const char *word)
-{
-    struct parser *parser = surprise->parser;
-    return help_replace(parser, span_of(parser, surprise->at.start, surprise->at.start),
-                        arena_format(parser->arena, "%s ", word));
-}
-
 /* ---- the first word of a line ---- */
-
-static const char *help_first_word(const struct surprise *surprise)
-{
-    struct parser *parser = surprise->parser;
-    const char *near = nearest_expected(surprise);
-    char first = surprise->written[0];
-    if (near != NULL)
-        return did_you_mean(surprise, near);
-    if (surprise->token == TOKEN_READ || surprise->token == TOKEN_WRITE)
-        return help_insert(surprise, "grant");
-    if (surprise->token == TOKEN_EXEC || surprise->token == TOKEN_EXCEPT)
-        return surprise->token == TOKEN_EXEC ? help_insert(surprise, "deny")
-                                             : "`except` belongs on the line of its `deny` or `use`";
-    if (surprise->token == TOKEN_OS || surprise->token == TOKEN_COMMAND)
-        return help_insert(surprise, "when");
-    if (first == '/' || first == '~' || first == '$')
-        return arena_format(parser->arena,
-                            "%s; a list that goes on needs a comma at the end of the line before",
-                            help_insert(surprise, "grant read"));
-    return "a statement starts with use, let, grant, auto, deny, set, limit, permit, accept, expect or when";
-}
 
 static void surprised_by_first(const struct surprise *surprise)
 {
@@ -219,27 +147,6 @@ static void report_incomplete(const struct surprise *surprise)
 
 /* ---- the line's end ---- */
 
-static bool splits_at_equals(const struct surprise *surprise)
-{
-    const char *text = surprise->parser->text + surprise->before_at.start;
-    uint32_t length = surprise->before_at.end - surprise->before_at.start;
-    const char *equals = memchr(text, '=', length);
-    return surprise->before == TOKEN_WORD && equals != NULL && equals > text;
-}
-
-/* `NAME=value` was written in one piece. */
-static const char *help_split(const struct surprise *surprise)
-{
-    struct parser *parser = surprise->parser;
-    const char *text = parser->text + surprise->before_at.start;
-    int length = (int)(surprise->before_at.end - surprise->before_at.start);
-    int name = (int)((const char *)memchr(text, '=', (size_t)length) - text);
-    const char *quote = surprise->row->first == TOKEN_SET ? "\"" : "";
-    const char *split = arena_format(parser->arena, "%.*s = %s%.*s%s", name, text, quote, length - name - 1,
-                                     text + name + 1, quote);
-    return help_replace(parser, surprise->before_at, split);
-}
-
 static void surprised_by_end(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;
@@ -253,7 +160,7 @@ static void surprised_by_end(const struct surprise *surprise)
                help_replace(parser, surprise->at, " {"));
     else if (is_expected(surprise, TOKEN_EQUALS))
         report(surprise, SBX009_MISSING_EQUALS, "here comes `=`, with a blank on both sides",
-               splits_at_equals(surprise) ? help_split(surprise) : NULL);
+               help_split(surprise));
     else
         report_incomplete(surprise);
 }
@@ -263,7 +170,6 @@ static void surprised_by_end(const struct surprise *surprise)
 static void surprised_by_comma(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;
-    const char *help = NULL;
     if (surprise->before == TOKEN_COMMA) {
         report(surprise, SBX006_EMPTY_ITEM, "between two commas a word is missing", "take one comma away");
         return;
@@ -272,11 +178,9 @@ static void surprised_by_comma(const struct surprise *surprise)
         report(surprise, SBX014_NOTHING_NOT_ALONE, "`nothing` stands alone: no list goes on after it", NULL);
         return;
     }
-    if (surprise->before == TOKEN_READ)
-        help = "write includes read: `grant write PATH` grants both";
     const char *text = arena_format(parser->arena, "no comma can stand %s: here comes %s",
                                     place_phrase(surprise), expected_phrase(surprise));
-    report(surprise, SBX006_EMPTY_ITEM, text, help);
+    report(surprise, SBX006_EMPTY_ITEM, text, help_for_slip(surprise));
 }
 
 static void surprised_by_brace(const struct surprise *surprise)
@@ -322,11 +226,10 @@ static void surprised_in_list(const struct surprise *surprise)
                "`deny` closes reading and writing alike, so it takes no `read`",
                help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
     } else {
-        struct span gap = span_of(parser, surprise->before_at.end, surprise->at.start);
         report(surprise, SBX004_MISSING_COMMA,
                arena_format(parser->arena, "the words of a list are separated by commas; expected %s",
                             expected_phrase(surprise)),
-               help_replace(parser, gap, ", "));
+               help_in_list(surprise));
     }
 }
 
@@ -339,16 +242,6 @@ static void surprised_after_all(const struct surprise *surprise)
     report(surprise, SBX012_EXTRA_WORDS,
            arena_format(surprise->parser->arena, "the statement is complete before `%s`", surprise->written),
            "put what follows on its own line, or take it away");
-}
-
-/* The word in quotes; single quotes around it are taken for a slip. */
-static const char *quoted_form(const struct surprise *surprise)
-{
-    const char *written = surprise->written;
-    size_t length = strlen(written), skip = 0;
-    if (length >= 2 && written[0] == '\'' && written[length - 1] == '\'')
-        skip = 1;
-    return arena_format(surprise->parser->arena, "\"%.*s\"", (int)(length - 2 * skip), written + skip);
 }
 
 static void surprised_unquoted(const struct surprise *surprise)
@@ -364,19 +257,11 @@ static void surprised_by_keyword_place(const struct surprise *surprise)
     struct parser *parser = surprise->parser;
     const char *text = arena_format(parser->arena, "`%s` cannot stand here: %s comes %s", surprise->written,
                                     place_phrase(surprise), expected_phrase(surprise));
-    const char *near = nearest_expected(surprise), *help = NULL;
-    char first = surprise->written[0];
+    const char *near = nearest_expected(surprise), *help = help_for_slip(surprise);
     if (near != NULL)
         help = did_you_mean(surprise, near);
-    else if (count_expected(surprise) == 1)
+    else if (help == NULL && count_expected(surprise) == 1)
         help = help_insert(surprise, surprise->expected[0]);
-    else if (surprise->token == TOKEN_WORD && is_expected(surprise, TOKEN_HOST))
-        help = help_insert(surprise, first >= '0' && first <= '9' ? "address" : "host");
-    else if (is_expected(surprise, TOKEN_WORD) && surprise->topic == TOKEN_PORT)
-        help = "`port` belongs to every target of its statement: start a new one for other ports";
-    else if (surprise->before == TOKEN_GRANT &&
-             (first == '/' || first == '~' || first == '$' || first == '"'))
-        help = help_insert(surprise, "read");
     report(surprise, count_expected(surprise) == 1 ? SBX011_MISSING_WORD : SBX002_UNEXPECTED_WORD, text,
            help);
 }

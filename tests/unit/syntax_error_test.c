@@ -404,6 +404,18 @@ static const struct {
     {"grant network 192.0.2.1", "write grant network address 192.0.2.1"},
     {"grant network any port \"80\"", "write grant network any port 80"},
     {"use team.sbx", "write use \"team.sbx\""},
+    {"allow read /a", "did you mean `grant`? write grant read /a"},
+    {"env CI", "write grant env CI"},
+    {"auto read /a", "write auto grant read /a"},
+    {"auto deny /a", "only grants can be automatic: a deny always holds"},
+    {"grant exec /a", "what may be read may be executed: `grant read` is enough"},
+    {"grant read, write /a", "write includes read: `grant write PATH` grants both"},
+    {"permit read /a", "`permit` only takes `bypass`; to open something, write `grant`"},
+    {"set A = \"b\"", "write set env A = \"b\""},
+    {"when linux {\n}", "write when os linux {"},
+    {"grant network host a.example 443", "write grant network host a.example port 443"},
+    {"grant network host a.example b.example", "write grant network host a.example, host b.example"},
+    {"grant network any port 80 - 90", "a range is one word, such as 3000-3010"},
     {"deny /a excpet /b", "did you mean `except`? write deny /a except /b"},
 };
 
