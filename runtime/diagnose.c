@@ -1,6 +1,6 @@
 #include "runtime/probe.h"
 
-#include "policy/host.h"
+#include "base/buffer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,13 +148,17 @@ struct machine {
 
 static const char *text_of(const struct machine *machine, const char *path)
 {
+    struct buffer text = buffer_in(machine->arena);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    char text[4096];
-    ssize_t got = descriptor < 0 ? -1 : read(descriptor, text, sizeof text - 1);
+    char chunk[4096];
+    ssize_t got;
 
+    buffer_string(&text, "");
+    while (descriptor >= 0 && (got = read(descriptor, chunk, sizeof chunk)) > 0)
+        buffer_bytes(&text, chunk, (size_t)got);
     if (descriptor >= 0)
         close(descriptor);
-    return got < 0 ? "" : arena_copy(machine->arena, text, (size_t)got);
+    return text.bytes;
 }
 
 static bool setting_is(const struct machine *machine, const char *path, const char *value)
@@ -205,13 +209,32 @@ static bool apparmor_restricts(const struct machine *machine)
            strncmp(text_of(machine, "/proc/self/attr/current"), "unconfined", 10) == 0;
 }
 
+/* A mount table without an entry for / is that of a process whose root lies inside a mount. */
+static bool root_is_no_mount(const struct machine *machine)
+{
+    char *rest = arena_strdup(machine->arena, text_of(machine, "/proc/self/mountinfo")), *line;
+    bool listed = false, found = false;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        /* The beginning of the fifth field, long enough to tell / from /x. */
+        char point[3];
+        bool read = sscanf(line, "%*s %*s %*s %*s %2s", point) == 1;
+        listed = listed || read;
+        found = found || (read && strcmp(point, "/") == 0);
+    }
+    return listed && !found;
+}
+
 static bool in_chroot(const struct machine *machine)
 {
     struct stat own, first;
 
-    return machine->trial.failed == STEP_USER_NAMESPACE && machine->trial.error == EPERM &&
-           stat("/", &own) == 0 && stat("/proc/1/root/", &first) == 0 &&
-           (own.st_dev != first.st_dev || own.st_ino != first.st_ino);
+    if (machine->trial.failed != STEP_USER_NAMESPACE || machine->trial.error != EPERM || stat("/", &own) != 0)
+        return false;
+    /* Only the privileged may look at the root of process 1. */
+    if (stat("/proc/1/root/", &first) == 0 && (own.st_dev != first.st_dev || own.st_ino != first.st_ino))
+        return true;
+    return root_is_no_mount(machine);
 }
 
 static bool filtered(const struct machine *machine)

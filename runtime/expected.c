@@ -6,7 +6,8 @@
 
 static bool mounts_at(const struct plan_operation *operation, struct expected_mount *mount)
 {
-    *mount = (struct expected_mount){.path = operation->path, .expectation = MOUNT_READ_ONLY};
+    *mount = (struct expected_mount){
+        .path = operation->path, .expectation = MOUNT_READ_ONLY, .optional = operation->optional};
     switch (operation->kind) {
     case PLAN_BIND_READ:
     case PLAN_MASK_FILE:

@@ -113,6 +113,9 @@ static bool command_start(struct stage *stage)
         message.number = stage->command < 0 ? errno : reason;
     }
     close(stage->failure[0]);
+    /* Else a reader of the command's output would wait for this process too. */
+    for (int i = 0; i < 3; i++)
+        close(stage->config.streams[i]);
     return say(stage, &message) && message.kind == STATUS_STARTED;
 }
 
@@ -220,6 +223,7 @@ int inner_stage(const char *descriptor)
      * go pipe says. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getpid() != 1)
         return STAGE_FAILED;
+    prctl(PR_SET_NAME, "sbx-launch");
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
         !signals_prepare(&stage) || !variables_prepare(&stage.config))
         return STAGE_FAILED;

@@ -39,6 +39,7 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
         put_word(out, config->mounts[i].path);
         put_number(out, config->mounts[i].expectation);
         put_word(out, config->mounts[i].type == NULL ? "" : config->mounts[i].type);
+        put_number(out, config->mounts[i].optional);
     }
     while (config->arguments[arguments] != NULL)
         arguments++;
@@ -96,6 +97,7 @@ static const struct expected_mount *take_mounts(struct arena *arena, struct word
         mounts[i].expectation = (enum mount_expectation)take_number(words);
         const char *type = take_word(words);
         mounts[i].type = *type == '\0' ? NULL : type;
+        mounts[i].optional = take_number(words) != 0;
     }
     return mounts;
 }

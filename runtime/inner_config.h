@@ -18,6 +18,7 @@ struct expected_mount {
     const char *path;
     enum mount_expectation expectation;
     const char *type; /* the file system that it must be ("proc", "tmpfs"), or NULL */
+    bool optional;    /* it need not be there */
 };
 
 struct inner_config {

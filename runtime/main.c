@@ -22,18 +22,21 @@ static int usage(struct arena *arena)
 {
     struct buffer out = buffer_in(arena);
 
-    options_usage(&out);
+    launch_usage(&out);
     return write_all(STDOUT_FILENO, out.bytes, out.length) ? EXIT_SUCCESS : EXIT_REFUSED;
 }
 
 static int run(struct arena *arena, int argc, char **argv)
 {
     struct options options;
-    const char *wrong = options_parse(arena, argc, argv, &options);
+    const char *wrong = launch_options_parse(arena, argc, argv, &options);
     int lease = lease_descriptor(options.lease);
 
-    /* Before anything is opened: what the caller left open is nobody's business inside. */
+    /* Before anything is opened: what the caller left open is nobody's business inside, and what it closed must not become
+     * something else. */
     descriptors_close(3, &lease, 1);
+    if (!streams_reserve())
+        return EXIT_REFUSED;
     if (!streams_reserve()) {
         report_line(arena, "a closed standard stream cannot be replaced by /dev/null");
         return EXIT_REFUSED;

@@ -143,16 +143,17 @@ static bool read_directory(const struct managed_walk *walk, int directory, const
 
 bool managed_system(struct arena *arena, struct managed_list *list, struct note_list *notes)
 {
-    static const char *const steps[] = {"etc", "sbx", "managed.d"};
+    static const char *const steps[] = {"sbx", "managed.d"};
     struct managed_walk walk = {.arena = arena, .also = 0, .list = list, .notes = notes};
-    int directory = open_safe(&walk, AT_FDCWD, "/", "/", S_IFDIR);
-    const char *path = "";
+    const char *path = "/etc";
+    /* Whoever can write /etc owns the machine; in a user namespace it may seem to be nobody's. */
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
+    if (directory < 0)
+        return refuse(&walk, path, strerror(errno));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         struct stat status;
         path = arena_format(arena, "%s/%s", path, steps[i]);
-        if (directory < 0)
-            return false;
         if (fstatat(directory, steps[i], &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
             close(directory);
             return true;
@@ -160,8 +161,10 @@ bool managed_system(struct arena *arena, struct managed_list *list, struct note_
         int next = open_safe(&walk, directory, steps[i], path, S_IFDIR);
         close(directory);
         directory = next;
+        if (directory < 0)
+            return false;
     }
-    return directory >= 0 && read_directory(&walk, directory, path);
+    return read_directory(&walk, directory, path);
 }
 
 bool managed_directory(struct arena *arena, const char *directory, uid_t uid, struct managed_list *list,

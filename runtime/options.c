@@ -177,7 +177,7 @@ static const char *check_whole(const struct options *options)
     return NULL;
 }
 
-const char *options_parse(struct arena *arena, int argc, char **argv, struct options *options)
+const char *launch_options_parse(struct arena *arena, int argc, char **argv, struct options *options)
 {
     struct option_parse parse = {.arena = arena, .options = options};
     int at = 1;
@@ -199,7 +199,7 @@ const char *options_parse(struct arena *arena, int argc, char **argv, struct opt
     return parse.error != NULL ? parse.error : check_whole(options);
 }
 
-void options_usage(struct buffer *out)
+void launch_usage(struct buffer *out)
 {
     buffer_string(out, "usage: sbx-launch [options] POLICY.bin -- COMMAND [ARG ...]\n"
                        "       sbx-launch --probe [--json]\n\n");

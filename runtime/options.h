@@ -22,7 +22,7 @@ struct options {
 };
 
 /* Fills `options` from `argv`; strings point into it. Returns NULL, or what is wrong with the call (in `arena`). */
-const char *options_parse(struct arena *arena, int argc, char **argv, struct options *options);
+const char *launch_options_parse(struct arena *arena, int argc, char **argv, struct options *options);
 
 /* Appends the usage text made from the table. */
-void options_usage(struct buffer *out);
+void launch_usage(struct buffer *out);
