@@ -1,0 +1,125 @@
+/* What the launcher hands to its inner stage comes out as it went in, and nothing else is taken for it. */
+#include "runtime/expected.h"
+#include "runtime/inner_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct buffer sample(struct arena *arena)
+{
+    static const struct expected_mount mounts[] = {{"/", MOUNT_READ_ONLY, "tmpfs", false},
+                                                   {"/w/a b", MOUNT_WRITABLE, NULL, false},
+                                                   {"/dev", MOUNT_DEVICES, "tmpfs", true}};
+    static char *const arguments[] = {(char *)"sh", (char *)"", (char *)"a\nb", NULL};
+    struct inner_config config = {.status = 7,
+                                  .go = 8,
+                                  .streams = {9, 10, 11},
+                                  .directory = "/w/a b",
+                                  .directory_known = true,
+                                  .device = 0xFD01,
+                                  .inode = UINT64_C(1) << 40,
+                                  .host_network = 4026531840,
+                                  .own_network = true,
+                                  .working_variable = true,
+                                  .files_soft = 1024,
+                                  .files_hard = UINT64_MAX,
+                                  .mounts = mounts,
+                                  .mount_count = 3,
+                                  .arguments = arguments};
+    struct buffer bytes = buffer_in(arena);
+
+    inner_config_write(&bytes, &config);
+    return bytes;
+}
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer bytes = sample(arena);
+    struct inner_config config;
+
+    assert_true(inner_config_read(arena, bytes.bytes, bytes.length, &config));
+    assert_int_equal(config.status, 7);
+    assert_int_equal(config.streams[2], 11);
+    assert_string_equal(config.directory, "/w/a b");
+    assert_true(config.directory_known && config.own_network && config.working_variable);
+    assert_true(config.inode == UINT64_C(1) << 40 && config.host_network == 4026531840);
+    assert_true(config.files_soft == 1024 && config.files_hard == UINT64_MAX);
+    assert_int_equal(config.mount_count, 3);
+    assert_string_equal(config.mounts[0].type, "tmpfs");
+    assert_string_equal(config.mounts[1].path, "/w/a b");
+    assert_null(config.mounts[1].type);
+    assert_int_equal(config.mounts[2].expectation, MOUNT_DEVICES);
+    assert_true(config.mounts[2].optional && !config.mounts[1].optional);
+    assert_string_equal(config.arguments[1], "");
+    assert_string_equal(config.arguments[2], "a\nb");
+    assert_null(config.arguments[3]);
+    arena_destroy(arena);
+}
+
+static void a_part_or_more_than_the_whole_is_refused(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer bytes = sample(arena);
+    struct inner_config config;
+
+    for (size_t length = 0; length < bytes.length; length++)
+        assert_false(inner_config_read(arena, arena_copy(arena, bytes.bytes, length), length, &config));
+    buffer_byte(&bytes, '\0');
+    assert_false(inner_config_read(arena, bytes.bytes, bytes.length, &config));
+    arena_destroy(arena);
+}
+
+static const struct expected_mount *at(const struct expected_mount *mounts, uint32_t count, const char *path)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(mounts[i].path, path) == 0)
+            return &mounts[i];
+    return NULL;
+}
+
+static void the_last_mount_at_a_place_is_the_one_to_expect(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct plan_operation operations[] = {
+        {.kind = PLAN_DEV, .path = "/dev"},        {.kind = PLAN_PROC, .path = "/proc"},
+        {.kind = PLAN_BIND_READ, .path = "/w"},    {.kind = PLAN_BIND_WRITE, .path = "/w"},
+        {.kind = PLAN_DIRECTORY, .path = "/only"}, {.kind = PLAN_LINK, .path = "/bin", .source = "usr/bin"},
+        {.kind = PLAN_MASK_FILE, .path = "/w/f"},  {.kind = PLAN_MASK_DIRECTORY, .path = "/w/d"},
+        {.kind = PLAN_SCRATCH, .path = "/tmp"},    {.kind = PLAN_SEAL, .path = "/w/d"},
+        {.kind = PLAN_SEAL, .path = "/"},
+    };
+    struct plan plan = {.items = operations, .count = sizeof operations / sizeof *operations};
+    uint32_t count;
+    const struct expected_mount *mounts = mounts_expected(arena, &plan, &count);
+
+    assert_int_equal(count, 7);
+    assert_int_equal(at(mounts, count, "/")->expectation, MOUNT_READ_ONLY);
+    assert_int_equal(at(mounts, count, "/w")->expectation, MOUNT_WRITABLE);
+    assert_int_equal(at(mounts, count, "/w/f")->expectation, MOUNT_READ_ONLY);
+    assert_int_equal(at(mounts, count, "/w/d")->expectation, MOUNT_READ_ONLY);
+    assert_int_equal(at(mounts, count, "/dev")->expectation, MOUNT_DEVICES);
+    assert_string_equal(at(mounts, count, "/tmp")->type, "tmpfs");
+    assert_string_equal(at(mounts, count, "/proc")->type, "proc");
+    assert_null(at(mounts, count, "/only"));
+    assert_null(at(mounts, count, "/bin"));
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_part_or_more_than_the_whole_is_refused),
+        cmocka_unit_test(the_last_mount_at_a_place_is_the_one_to_expect),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
