@@ -1,0 +1,234 @@
+"""What a command finds inside: privileges, /proc and /sys, descriptors, devices, and nothing that was withheld."""
+import json
+import os
+import subprocess
+import tempfile
+
+from lib import SECRET, check, equal, main, test, world
+
+# Every file that can be opened for writing below a directory, other than the process's own.
+WRITABLE = r"""
+import os, sys
+found, seen = [], 0
+own = set(name for name in os.listdir("/proc") if name.isdigit()) | {"self", "thread-self"}
+for directory, names, files in os.walk(sys.argv[1]):
+    if directory == "/proc":
+        names[:] = [name for name in names if name not in own]
+    for name in files:
+        path = os.path.join(directory, name)
+        if os.path.islink(path):
+            continue
+        seen += 1
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            found.append(path)
+        except OSError:
+            pass
+print(seen)
+print("\n".join(found))
+"""
+
+# Looks for sys.argv[1] in everything that /proc shows of each process but this one.
+LEAKS = r"""
+import os, sys
+needle, me = sys.argv[1].encode(), str(os.getpid())
+def look(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(1 << 20)
+    except OSError:
+        return b""
+def memory(pid):
+    for line in look(f"/proc/{pid}/maps").decode(errors="replace").splitlines():
+        span, mode = line.split()[:2]
+        low, high = (int(part, 16) for part in span.split("-"))
+        if mode[0] != "r" or high - low > 64 << 20:
+            continue
+        try:
+            with open(f"/proc/{pid}/mem", "rb") as file:
+                file.seek(low)
+                if needle in file.read(high - low):
+                    return True
+        except (OSError, ValueError):
+            pass
+    return False
+count = 0
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    count += 1
+    for part in ("environ", "cmdline"):
+        if needle in look(f"/proc/{pid}/{part}").replace(needle if pid == me and part == "cmdline" else b"\0none", b""):
+            print(f"{pid} {part}")
+    if pid != me and memory(pid):
+        print(f"{pid} mem")
+    if pid != me:
+        try:
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                print(f"{pid} fd {descriptor} {os.readlink(f'/proc/{pid}/fd/{descriptor}')}")
+        except OSError:
+            pass
+print("looked at", count)
+"""
+
+STATUS = r"""
+import json
+fields = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines() if ":" in line)
+print(json.dumps({name: fields[name].strip() for name in fields if name.startswith("Cap") or name in
+                  ("NoNewPrivs", "Seccomp", "Uid", "Gid", "Groups")}))
+"""
+
+
+@test
+def no_capability_no_new_privileges_and_a_filter():
+    with world() as w:
+        status = json.loads(w.python("", STATUS).succeeded().out)
+        for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            equal(int(status[name], 16), 0, name)
+        equal((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+        equal(status["Uid"].split()[0], str(os.geteuid()), "the user")
+
+
+@test
+def nothing_below_proc_is_writable_but_the_own_processes():
+    with world() as w:
+        for policy in ("", "use std/dev\n"):
+            lines = w.python(policy, WRITABLE, "/proc").succeeded().out.split("\n")
+            check(int(lines[0]) > 200, f"only {lines[0]} files were tried")
+            equal(lines[1:], ["", ""], "writable files")
+
+
+@test
+def sys_and_control_groups_are_not_there():
+    with world() as w:
+        result = w.shell("use std/dev\n", "ls -A /sys /sys/fs/cgroup 2>/dev/null; awk '$3 ~ /^(cgroup2?|sysfs)$/' /proc/mounts; true")
+        equal(result.succeeded().out, "")
+
+
+@test
+def process_one_hides_its_descriptors_and_memory():
+    with world() as w:
+        for part in ("environ", "maps", "mem", "cwd", "root", "exe"):
+            result = w.shell("", f"head -c 1 /proc/1/{part} 2>/dev/null | wc -c; readlink /proc/1/{part}; ls /proc/1/{part}/ 2>/dev/null; true")
+            equal(result.succeeded().out.split(), ["0"], part)
+        out = w.shell("", "for n in $(seq 0 20); do readlink /proc/1/fd/$n; cat /proc/1/fd/$n; done 2>/dev/null; true").succeeded().out
+        equal(out, "", "descriptors")
+
+
+@test
+def no_withheld_value_is_visible_in_any_process():
+    with world() as w:
+        for policy in ("", "use std/dev\n"):
+            result = w.python(policy, LEAKS, SECRET).succeeded()
+            equal(result.out.split("\n")[:-1], ["looked at 2"])
+
+
+@test
+def the_environment_holds_what_is_granted_and_nothing_else():
+    with world() as w:
+        environment = w.environment(AWS_SECRET_ACCESS_KEY="x", LD_PRELOAD="", GITHUB_TOKEN="t", EDITOR="ed",
+                                    BASH_ENV="/tmp/x", CI="1")
+        policy = w.policy('grant env CI, *_TOKEN\ndeny env GITHUB_*\nset env MODE = "a b"\n')
+        out = w.launch(policy, "env", env=environment).succeeded().out
+        equal(sorted(out.splitlines()), sorted(["CI=1", f"HOME={w.home}", "LANG=C.UTF-8", "MODE=a b",
+                                                f"PATH={environment['PATH']}"]))
+
+
+@test
+def scratch_names_tmp_in_the_environment():
+    with world() as w:
+        out = w.launch("grant scratch\ngrant env TMPDIR\n", "env", env=w.environment(TMPDIR="/elsewhere")).succeeded().out
+        for name in ("TMPDIR", "TMP", "TEMP"):
+            check(f"{name}=/tmp\n" in out, f"{name} is missing in {out}")
+        check("elsewhere" not in out, out)
+
+
+@test
+def pwd_is_right_where_it_is_granted_and_absent_elsewhere():
+    with world() as w:
+        environment = w.environment(PWD="/wrong", OLDPWD="/older")
+        equal(w.launch("grant env PWD, OLDPWD\n", "printenv", "PWD", env=environment).out, f"{w.work}\n")
+        equal(w.launch("", "printenv", "PWD", env=environment).exited(1).out, "")
+        equal(w.launch("", "printenv", "OLDPWD", env=environment).exited(1).out, "")
+
+
+@test
+def descriptors_beyond_the_streams_do_not_pass():
+    with world() as w:
+        marker = w.make("outside/marker", "x")
+        with open(marker) as file, tempfile.TemporaryFile() as other:
+            os.set_inheritable(file.fileno(), True)
+            command = w.command_line(w.policy(""), ["sh", "-c", "ls /proc/self/fd"])
+            result = subprocess.run(command, cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, pass_fds=(file.fileno(), other.fileno()))
+        # ls itself opens the directory as 3.
+        equal(result.stdout.split(), [b"0", b"1", b"2", b"3"])
+
+
+@test
+def devices_that_programs_need_work_and_no_other_is_there():
+    with world() as w:
+        w.shell("", "echo x > /dev/null && head -c 8 /dev/zero /dev/urandom /dev/random >/dev/null && : < /dev/full"
+                    " && test -c /dev/tty && test -d /dev/pts && test -d /dev/shm").succeeded()
+        out = w.shell("", "find /dev -exec stat -c '%F %n' {} + | sort").succeeded().out
+        devices = [line.split()[-1] for line in out.splitlines() if "special" in line]
+        equal(devices, [f"/dev/{name}" for name in ("full", "null", "pts/ptmx", "random", "tty", "urandom", "zero")])
+        w.shell("", "echo x > /dev/new").exited(2)
+        w.shell("", "mknod x b 1 1 || mknod /dev/shm/x c 1 3").exited(1)
+
+
+@test
+def the_root_is_closed_and_read_only():
+    with world() as w:
+        result = w.shell("", "ls -A /; for d in / /usr /etc /home /root /var /dev /proc; do touch $d/x 2>/dev/null && echo $d; done; true")
+        names = set(result.succeeded().out.split())
+        check(not any(name.startswith("/") for name in names), f"writable: {names}")
+        check({"boot", "sys", "root", "srv", "mnt", "media"}.isdisjoint(names - {w.top.split('/')[1]}), f"visible: {names}")
+        w.shell("", "cat /etc/shadow /etc/gshadow /etc/sudoers").exited(1)
+
+
+@test
+def terminal_injection_and_namespaces_are_refused():
+    with world() as w:
+        script = r"""
+import ctypes, errno, fcntl, os
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(name, result):
+    print(name, "allowed" if result == 0 else errno.errorcode[ctypes.get_errno()])
+for request, name in ((0x5412, "TIOCSTI"), (0x541C, "TIOCLINUX"), (0x5423, "TIOCSETD")):
+    for high in (0, 1 << 32):
+        try:
+            fcntl.ioctl(0, request, b"x")
+            print(name, "allowed")
+        except OSError as error:
+            print(name, errno.errorcode[error.errno])
+        refused(name, libc.syscall(16 if os.uname().machine == "x86_64" else 29, 0, ctypes.c_ulong(request | high), b"x"))
+for flag, name in ((0x10000000, "user"), (0x20000, "mount"), (0x40000000, "net"), (0x20000000, "pid")):
+    refused(name, libc.unshare(flag))
+"""
+        for line in w.python("", script).succeeded().out.splitlines():
+            check(line.endswith(("EPERM", "ENOSYS")), line)
+
+
+@test
+def processes_outside_cannot_be_seen_or_signalled():
+    with world() as w:
+        out = w.shell("", f"ls /proc | grep -c '^[0-9]'; kill -0 {os.getpid()} 2>/dev/null && echo reached; true").succeeded().out
+        check(int(out.split()[0]) <= 6 and "reached" not in out, out)
+
+
+@test
+def limit_files_holds():
+    with world() as w:
+        equal(w.shell("limit files to 64\n", "ulimit -Sn; ulimit -Hn").succeeded().out, "64\n64\n")
+        out = w.python("limit files to 20\n", "import os\nn=0\ntry:\n  while True: os.dup(0); n+=1\nexcept OSError: print(n)").out
+        equal(out, "17\n")
+        w.shell("limit files to 6\n", "exit 9").exited(9)
+
+
+@test
+def no_core_file_reaches_the_host():
+    with world() as w:
+        equal(w.shell("", "ulimit -c; kill -SEGV $$").exited(128 + 11).out, "0\n")
+        equal(os.listdir(w.work), [])
+
+
+main()
