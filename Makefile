@@ -43,15 +43,19 @@ $(BUILD)/%.a:
 	@ar rcsD $@ $^
 
 $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
-	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@echo link $@
+	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
-	$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@echo link $@
+	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(SBX_CFLAGS) -c -o $@ $<
+	@echo cc $<
+	@$(CC) $(SBX_CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c
-	$(CC) $(SBX_CFLAGS) -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
+	@echo cc $<
+	@$(CC) $(SBX_CFLAGS) -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
 
 $(BUILD)/grammar/sbx.tab.c $(BUILD)/grammar/sbx.tab.h &: grammar/sbx.y
 	@mkdir -p $(@D)
@@ -69,7 +73,8 @@ $(BUILD)/emitters/bwrap_sh_parts.c: $(wildcard emitters/bwrap_sh/*.sh)
 
 # One program a test file; make unit-NAME builds and runs tests/unit/NAME_test.c alone.
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(ARCHIVES)
-	$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
+	@echo link $@
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
 unit-%: $(BUILD)/tests/unit/%_test
 	$<
 unit: $(UNIT)

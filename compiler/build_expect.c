@@ -17,7 +17,7 @@ static void expect_paths(struct builder *builder, struct rule rule, const struct
 {
     struct path_vector *paths = &builder->paths;
     paths->count = 0;
-    build_path(builder, word, 0, paths);
+    build_path(builder, word, PATH_DENY, paths);
     for (uint32_t i = 0; i < paths->count; i++) {
         rule.path = paths->items[i];
         rule_add(builder, rule);

@@ -93,7 +93,7 @@ void build_let(struct builder *builder, const struct statement *statement)
         return;
     struct path_vector paths = {0};
     for (uint32_t i = 0; i < statement->words.count; i++)
-        build_path(builder, &statement->words.items[i], 0, &paths);
+        build_path(builder, &statement->words.items[i], PATH_DENY, &paths);
     struct definition *definition = arena_alloc(builder->arena, sizeof *definition);
     *definition = (struct definition){name->bytes, paths.items, paths.count, name->span};
     name_add(builder->arena, &builder->here->names, definition);

@@ -125,14 +125,24 @@ static bool read_environment(struct reader *reader, uint32_t at)
     return true;
 }
 
+/* Whether a line that did not parse looks as if it defined `name`. */
+static bool is_defined_wrongly(const struct builder *builder, const char *name)
+{
+    const char *let = arena_format(builder->arena, "let %s", name);
+    for (uint32_t i = 0; i < builder->load->unit_count; i++) {
+        const struct unit *unit = builder->load->units[i];
+        if (unit->syntax_errors && strstr(builder->load->sources->items[unit->source].text, let) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static bool unknown_name(struct reader *reader, uint32_t end)
 {
     struct builder *builder = reader->builder;
-    /* A `let` that did not parse was reported; its name is not unknown to whoever wrote it. */
-    for (uint32_t i = 0; i < builder->load->unit_count; i++)
-        if (builder->load->units[i]->syntax_errors)
-            return false;
     const char *name = arena_copy(builder->arena, reader->word->bytes + 1, end - 1);
+    if (is_defined_wrongly(builder, name))
+        return false; /* one mistake, one error */
     const char *nearest = name_nearest(builder->arena, &builder->here->names, name);
     return refuse(
         reader, SBX105_UNKNOWN_NAME, 0, end, arena_format(builder->arena, "nothing is called $%s here", name),
@@ -317,7 +327,7 @@ static bool read_rest(struct reader *reader, struct rest *rest)
             first++;
         for (at = first; at < word->length && word->bytes[at] != '/';)
             at++;
-        rest->directory = first == word->length || component_is(word, first, at, ".");
+        rest->directory = first == word->length;
         if (first < at && !read_component(reader, first, at, rest->pattern))
             return false;
     }
@@ -388,6 +398,10 @@ static bool check_path(struct reader *reader, const struct policy_path *path)
     if (top && path->rest[0] == '\0' && (reader->uses & PATH_GRANT) != 0)
         return refuse_whole(reader, SBX108_GRANT_EVERYTHING, "a grant cannot cover the whole file system",
                             "grant the directories that are needed, such as $WORK");
+    if (path->root == ROOT_SUBMODULES && (reader->uses & PATH_DENY) == 0)
+        return refuse_whole(
+            reader, SBX117_SUBMODULES, "$SUBMODULES can only be denied",
+            "the command itself can write the index that it comes from; name $REPO or $GITDIR");
     if (top && path->pattern && !starts_fixed(path))
         return refuse_whole(reader, SBX111_PATTERN_START, "a pattern must start below a fixed name or a root",
                             "write it below a root, as in $WORK/**/.env");

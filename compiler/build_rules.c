@@ -31,14 +31,14 @@ void build_path_rule(struct builder *builder, const struct statement *statement)
     else
         rule.level = write ? LEVEL_READ : LEVEL_NONE;
     rule.except = build_path_list(builder, &statement->except, PATH_PATTERNS);
-    add_path_rules(builder, rule, &statement->words, grant ? PATH_GRANT : PATH_PATTERNS);
+    add_path_rules(builder, rule, &statement->words, grant ? PATH_GRANT : PATH_PATTERNS | PATH_DENY);
 }
 
 void build_socket(struct builder *builder, const struct statement *statement)
 {
     bool grant = statement->verb == VERB_GRANT;
     struct rule rule = rule_here(builder, grant ? RULE_GRANT_SOCKET : RULE_DENY_SOCKET, statement->span);
-    add_path_rules(builder, rule, &statement->words, grant ? PATH_GRANT : PATH_PATTERNS);
+    add_path_rules(builder, rule, &statement->words, grant ? PATH_GRANT : PATH_PATTERNS | PATH_DENY);
 }
 
 void build_limit_paths(struct builder *builder, const struct statement *statement)

@@ -160,11 +160,11 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
 {
     struct arena *arena = binder->arena;
     if (path->root == ROOT_SLASH) {
-        VECTOR_PUSH(arena, out, "/");
+        VECTOR_PUSH(arena, out, (struct path_text){.path = "/"});
         return true;
     }
     if (path->root == ROOT_DRIVE) {
-        VECTOR_PUSH(arena, out, arena_format(arena, "%s:/", path->name));
+        VECTOR_PUSH(arena, out, (struct path_text){.path = arena_format(arena, "%s:/", path->name)});
         return true;
     }
     if (path->root == ROOT_ENV) {
@@ -186,9 +186,10 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
         return false;
     }
     if (value->state == ROOT_SYMBOLIC)
-        VECTOR_PUSH(arena, out, arena_format(arena, "$%s", root_names[path->root]));
+        VECTOR_PUSH(arena, out,
+                    (struct path_text){.path = arena_format(arena, "$%s", root_names[path->root])});
     for (uint32_t i = 0; value->state == ROOT_BOUND && i < value->count; i++)
-        VECTOR_PUSH(arena, out, value->paths[i]);
+        VECTOR_PUSH(arena, out, (struct path_text){value->paths[i], i == 0 ? value->given : NULL});
     return true;
 }
 
@@ -210,8 +211,12 @@ void binder_paths(const struct binder *binder, const struct rule *rule, const st
     if (!system_has(binder, path->root) || !root_paths(binder, rule, path, use, &bases))
         return;
     for (uint32_t i = 0; i < bases.count; i++) {
-        const char *text = join(binder->arena, bases.items[i], path->rest, path->pattern);
-        if (refuse_wide(binder, rule, path, use, bases.items[i]))
+        const struct path_text *base = &bases.items[i];
+        const char *text = join(binder->arena, base->path, path->rest, path->pattern);
+        const char *given = NULL;
+        if (base->given != NULL && strcmp(base->given, base->path) != 0)
+            given = join(binder->arena, base->given, path->rest, path->pattern);
+        if (refuse_wide(binder, rule, path, use, base->path))
             continue;
         if (strlen(text) > PATH_LONGEST) {
             binder_note(binder, SBX166_BOUND_PATH_TOO_LONG, rule,
@@ -220,7 +225,7 @@ void binder_paths(const struct binder *binder, const struct rule *rule, const st
                         NULL);
             continue;
         }
-        VECTOR_PUSH(binder->arena, out, (struct bound_path){text, path->pattern});
+        VECTOR_PUSH(binder->arena, out, (struct bound_path){text, path->pattern, given});
     }
 }
 
@@ -337,6 +342,6 @@ void bound_add_itself(struct bound_policy *bound, const char *path, const char *
                      .rest = drive ? kept + 2 : kept},
         };
         VECTOR_PUSH(bound->arena, &bound->rules,
-                    (struct bound_rule){.rule = rule, .at = {kept, false}, .itself = true, .because = what});
+                    (struct bound_rule){.rule = rule, .at = {.path = kept}, .itself = true, .because = what});
     }
 }

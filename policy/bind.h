@@ -6,8 +6,13 @@
 /* What a path is used for decides how much of a root's value may be dropped. */
 enum path_use { USE_GRANT, USE_DENY, USE_EXCEPT, USE_LIMIT, USE_EXPECT };
 
+/* One path that a root stands for, and what it was before its links were resolved (NULL: the same). */
+struct path_text {
+    const char *path, *given;
+};
+
 struct path_texts {
-    const char **items;
+    struct path_text *items;
     uint32_t count, capacity;
 };
 

@@ -43,11 +43,27 @@ static void note_dropped(const struct job *job, enum code code, const char *item
                 NULL);
 }
 
-static void keep(const struct job *job, const char *path)
+static bool is_new(const struct job *job, const char *path)
 {
     if (intern_find(job->seen, path, strlen(path)) != NULL)
-        return;
-    VECTOR_PUSH(job->binder->arena, job->out, intern_string(job->seen, path));
+        return false;
+    intern_string(job->seen, path);
+    return true;
+}
+
+static void keep(const struct job *job, const char *path)
+{
+    if (is_new(job, path))
+        VECTOR_PUSH(job->binder->arena, job->out, (struct path_text){.path = path});
+}
+
+/* One way to a place may count where another does not, so each is kept, unless the place goes by its own name. */
+static void keep_found(const struct job *job, const char *found, const char *given)
+{
+    if (strcmp(found, given) == 0)
+        keep(job, found);
+    else if (intern_find(job->seen, found, strlen(found)) == NULL && is_new(job, given))
+        VECTOR_PUSH(job->binder->arena, job->out, (struct path_text){found, given});
 }
 
 static bool is_absolute(const char *item, enum system system)
@@ -138,7 +154,7 @@ static void open_item(const struct job *job, const char *item, const char *path,
              binder_is_wide(job->binder, job->rule, found))
         note_dropped(job, SBX155_TOO_WIDE_DROPPED, item, "is too wide");
     else
-        keep(job, found);
+        keep_found(job, found, path);
 }
 
 /* What is denied stays denied under the name as given too, and also if it does not exist. */
@@ -236,6 +252,7 @@ enum root_state binder_environment(const struct binder *binder, const struct rul
     }
     if (bindings->environment_known)
         return ROOT_UNSET;
-    VECTOR_PUSH(binder->arena, out, arena_format(binder->arena, "$env.%s", path->name));
+    VECTOR_PUSH(binder->arena, out,
+                (struct path_text){.path = arena_format(binder->arena, "$env.%s", path->name)});
     return ROOT_SYMBOLIC;
 }

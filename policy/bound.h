@@ -23,6 +23,7 @@ struct root_value {
     const char *const
         *paths; /* absolute, canonical; more than one only for ROOT_GITDIR and ROOT_SUBMODULES */
     uint32_t count;
+    const char *given; /* paths[0] as it was found, before its links were resolved; NULL: the same */
     const char *
         refused; /* $HOME that is relative or not owned by the caller: why; a rule that uses it is an error */
 };
@@ -60,6 +61,9 @@ struct bindings {
 struct bound_path {
     const char *path; /* bytes of a plain path, canonical pattern text of a pattern */
     bool pattern;
+    /* What `path` was before the root's links were resolved; NULL: the same. Whoever looks at the host must know
+     * which links were passed. */
+    const char *given;
 };
 
 struct bound_rule {

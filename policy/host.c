@@ -74,18 +74,18 @@ static const char *variable(const struct host_request *request, const char *name
     return NULL;
 }
 
-static struct root_value bound_to(struct arena *arena, const char *path)
+static struct root_value bound_to(struct arena *arena, const char *path, const char *given)
 {
     const char **paths = arena_alloc(arena, sizeof *paths);
     *paths = path;
-    return (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
+    return (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1, .given = given};
 }
 
 static void root_set(struct binder *binder, enum root root, const char *path)
 {
     const char *place = path != NULL && *path == '/' ? host_canonical(binder->arena, path) : NULL;
     if (place != NULL) {
-        binder->bindings->roots[root] = bound_to(binder->arena, place);
+        binder->bindings->roots[root] = bound_to(binder->arena, place, path);
         return;
     }
     note_add(binder->notes,
@@ -134,7 +134,8 @@ static void given_add(struct binder *binder, const struct variable *given)
         if (value->count > 0)
             memcpy(paths, value->paths, value->count * sizeof *paths);
         paths[value->count] = path;
-        *value = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = value->count + 1};
+        *value = (struct root_value){
+            .state = ROOT_BOUND, .paths = paths, .count = value->count + 1, .given = given->value};
     }
 }
 
@@ -148,7 +149,7 @@ static void home_refuse(struct root_value *home, const char *cause)
 static void home_find(struct binder *binder)
 {
     struct root_value *home = &binder->bindings->roots[ROOT_HOME];
-    const char *path = variable(binder->request, "HOME");
+    const char *given = variable(binder->request, "HOME"), *path = given;
     if (home->state != ROOT_BOUND) {
         if (path == NULL || *path == '\0')
             home_refuse(home, "HOME is not set");
@@ -157,7 +158,7 @@ static void home_find(struct binder *binder)
         else if ((path = resolve(binder->arena, path)) == NULL)
             home_refuse(home, "HOME names no directory");
         else
-            *home = bound_to(binder->arena, path);
+            *home = bound_to(binder->arena, path, given);
     }
     struct stat about;
     if (home->state == ROOT_BOUND && (stat(home->paths[0], &about) != 0 || !S_ISDIR(about.st_mode) ||
@@ -227,16 +228,16 @@ static void managed_bind(struct binder *binder)
     struct root_value *managed = binder->bindings->managed_roots;
     memcpy(managed, binder->bindings->roots, sizeof binder->bindings->roots);
     managed[ROOT_HOME] = (struct root_value){.state = ROOT_UNSET};
-    const char *home = account_home(binder->arena, binder->request->uid);
+    const char *given = account_home(binder->arena, binder->request->uid), *home = given;
     if (home != NULL)
         home = host_canonical(binder->arena, home);
     if (home != NULL)
-        managed[ROOT_HOME] = bound_to(binder->arena, home);
+        managed[ROOT_HOME] = bound_to(binder->arena, home, given);
     for (uint32_t i = 0; i < USER_PLACES; i++) {
-        const char *place =
-            home == NULL ? NULL : host_canonical(binder->arena, place_below(binder->arena, home, i));
+        const char *below = home == NULL ? NULL : place_below(binder->arena, home, i);
+        const char *place = home == NULL ? NULL : host_canonical(binder->arena, below);
         managed[user_places[i].root] =
-            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place);
+            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place, below);
     }
 }
 

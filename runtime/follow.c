@@ -16,7 +16,8 @@ struct opening {
     uint32_t rule;
     uint32_t except; /* index into the rule's except, or NOT_EXCEPT */
     const struct resolved *leads;
-    const char *repeated; /* the path or pattern text that says the same without links */
+    const struct resolved *given; /* where it leads as it was before its root's links were resolved */
+    const char *repeated;         /* the path or pattern text that says the same without links */
     enum { OPENING_UNJUDGED, OPENING_FOLLOWED, OPENING_PLANTED } state;
 };
 
@@ -108,12 +109,17 @@ static void opening_add(struct follow *follow, uint32_t rule, uint32_t except, c
     if (!is_absolute(at))
         return;
     const struct resolved *leads = place_find(gather->resolver, gather->arena, at);
-    if (leads->link_count == 0 || leads->kind == ENTRY_UNKNOWN)
+    const struct resolved *given = leads;
+    if (at->given != NULL && at->given[0] == '/')
+        given = place_find(gather->resolver, gather->arena,
+                           &(struct bound_path){.path = at->given, .pattern = at->pattern});
+    if ((leads->link_count == 0 && given->link_count == 0) || leads->kind == ENTRY_UNKNOWN)
         return;
     struct opening opening = {
         .rule = rule,
         .except = except,
         .leads = leads,
+        .given = given,
         .repeated = place_without_links(gather->arena, at, leads),
     };
     VECTOR_PUSH(gather->arena, &follow->openings, opening);
@@ -132,20 +138,31 @@ static void openings_find(struct follow *follow)
     }
 }
 
-static void except_extend(struct arena *arena, struct bound_rule *rule, struct bound_path more)
+/* A copy of the rule's except without item `without` (NOT_EXCEPT: with all) and with `more` at its end, if
+ * not NULL. */
+static void except_change(struct arena *arena, struct bound_rule *rule, uint32_t without,
+                          const struct bound_path *more)
 {
     struct bound_path *except = arena_array(arena, (size_t)rule->except_count + 1, sizeof *except);
-    memcpy(except, rule->except, rule->except_count * sizeof *except);
-    except[rule->except_count++] = more;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rule->except_count; i++)
+        if (i != without)
+            except[count++] = rule->except[i];
+    if (more != NULL)
+        except[count++] = *more;
     rule->except = except;
+    rule->except_count = count;
 }
 
 static void opening_follow(struct bound_policy *bound, const struct opening *opening)
 {
     struct bound_rule *rule = &bound->rules.items[opening->rule];
+    if (opening->leads->link_count == 0)
+        return; /* only its root passed links, and they are resolved */
     if (opening->except != NOT_EXCEPT) {
-        struct bound_path more = {opening->repeated, rule->except[opening->except].pattern};
-        except_extend(bound->arena, rule, more);
+        struct bound_path more = {.path = opening->repeated,
+                                  .pattern = rule->except[opening->except].pattern};
+        except_change(bound->arena, rule, NOT_EXCEPT, &more);
         return;
     }
     struct bound_rule repeated = *rule;
@@ -154,20 +171,33 @@ static void opening_follow(struct bound_policy *bound, const struct opening *ope
     VECTOR_PUSH(bound->arena, &bound->rules, repeated);
 }
 
-/* Makes the rule list anew from what was bound and from the openings' states. */
+/* What is not followed says nothing about where it leads: a grant is left out, and so is whatever has a
+ * root that leads there. */
+static void opening_close(struct bound_policy *bound, const struct opening *opening)
+{
+    struct bound_rule *rule = &bound->rules.items[opening->rule];
+    bool root = opening->given->link_count > 0 && opening->given != opening->leads;
+    if (opening->except != NOT_EXCEPT && root)
+        except_change(bound->arena, rule, opening->except, NULL);
+    else if (opening->except == NOT_EXCEPT &&
+             (root || (opening->state == OPENING_PLANTED && is_grant(rule->rule->kind))))
+        rule->dropped = true;
+}
+
+/* Makes the rule list anew from what was bound and from the openings' states. Backwards, so that what is
+ * taken out of an except leaves the indices of the openings to come. */
 static void openings_apply(struct follow *follow)
 {
     struct bound_policy *bound = follow->gather->bound;
     bound->rules.count = 0;
     for (uint32_t i = 0; i < follow->rule_count; i++)
         VECTOR_PUSH(bound->arena, &bound->rules, follow->rules[i]);
-    for (uint32_t i = 0; i < follow->openings.count; i++) {
-        const struct opening *opening = &follow->openings.items[i];
+    for (uint32_t i = follow->openings.count; i > 0; i--) {
+        const struct opening *opening = &follow->openings.items[i - 1];
         if (opening->state == OPENING_FOLLOWED)
             opening_follow(bound, opening);
-        else if (opening->state == OPENING_PLANTED && opening->except == NOT_EXCEPT &&
-                 is_grant(follow->rules[opening->rule].rule->kind))
-            bound->rules.items[opening->rule].dropped = true;
+        else
+            opening_close(bound, opening);
     }
     bound_seal(bound, NULL);
 }
@@ -178,6 +208,13 @@ static const struct passed_link *planted_link(const struct gather *gather, const
         if (gather_level(gather, leads->links[i].directory) == LEVEL_WRITE)
             return &leads->links[i];
     return NULL;
+}
+
+/* A root that leads elsewhere than when it was bound has just been changed. */
+static bool is_planted(const struct gather *gather, const struct opening *opening)
+{
+    return planted_link(gather, opening->leads) != NULL || planted_link(gather, opening->given) != NULL ||
+           strcmp(opening->given->path, opening->leads->path) != 0;
 }
 
 /* What is followed can make more of the file system writable, and so more links could have been planted.
@@ -193,18 +230,21 @@ static void openings_judge(struct follow *follow)
             struct opening *opening = &follow->openings.items[i];
             if (opening->state == OPENING_PLANTED || (opening->state == OPENING_UNJUDGED && !first))
                 continue;
-            bool planted = planted_link(follow->gather, opening->leads) != NULL;
+            bool planted = is_planted(follow->gather, opening);
             changed = changed || first || planted;
             opening->state = planted ? OPENING_PLANTED : OPENING_FOLLOWED;
         }
     }
 }
 
-static void note_planted(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
+static void note_planted(struct gather *gather, const struct bound_rule *rule, const struct opening *opening)
 {
+    const struct resolved *leads = opening->leads;
     const struct passed_link *link = planted_link(gather, leads);
     if (link == NULL)
-        link = &leads->links[leads->link_count - 1];
+        link = planted_link(gather, opening->given);
+    if (link == NULL)
+        link = &(opening->given->link_count > 0 ? opening->given : leads)->links[0];
     struct arena *arena = gather->notes->arena;
     const char *target = escape_string(arena, leads->path);
     note_add(gather->notes,
@@ -225,7 +265,7 @@ static void planted_grants_note(const struct follow *follow)
         const struct opening *opening = &follow->openings.items[i];
         if (opening->state == OPENING_PLANTED && opening->except == NOT_EXCEPT &&
             is_grant(follow->rules[opening->rule].rule->kind))
-            note_planted(follow->gather, &follow->rules[opening->rule], opening->leads);
+            note_planted(follow->gather, &follow->rules[opening->rule], opening);
     }
 }
 

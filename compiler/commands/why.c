@@ -3,8 +3,6 @@
 #include "compiler/dump.h"
 #include "policy/host.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BATCH_LIMIT = 256 * 1024 * 1024 };
@@ -60,30 +58,6 @@ static const char *absolute_path(struct arena *arena, const struct bound_policy 
     return NULL;
 }
 
-/* `path` with every link on the way resolved; what does not exist stays as it is behind the deepest ancestor that does. */
-static const char *resolve(struct arena *arena, const char *path)
-{
-    char *work = arena_strdup(arena, path);
-    size_t length = strlen(work);
-    while (length > 0) {
-        char *real = realpath(work, NULL);
-        if (real != NULL) {
-            const char *rest = path + length, *base = strcmp(real, "/") == 0 && *rest == '/' ? "" : real;
-            const char *resolved = arena_format(arena, "%s%s", base, rest);
-            free(real);
-            return resolved;
-        }
-        while (length > 0 && work[length - 1] != '/')
-            length--;
-        while (length > 1 && work[length - 1] == '/')
-            length--;
-        if (length <= 1)
-            break;
-        work[length] = '\0';
-    }
-    return path;
-}
-
 static bool is_lower(const struct decision *decision, const struct decision *than)
 {
     if (decision->verdict != than->verdict)
@@ -101,7 +75,7 @@ static struct answer decide(struct arena *arena, const struct bound_policy *boun
         return answer;
     const char *path = absolute_path(arena, bound, question), *resolved = NULL, *error = NULL;
     if (path != NULL)
-        resolved = resolve(arena, path);
+        resolved = host_canonical(arena, path);
     if (resolved == NULL || strcmp(resolved, path) == 0)
         return answer;
     const struct decision *there =

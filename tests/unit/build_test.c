@@ -74,6 +74,12 @@ static const struct mistake mistakes[] = {
     {"deny /a/[[:alpha:]]", 110, NULL, NULL},
     {"deny /a/[\\x41-\\x43]x\\*[z-a]", 110, "z", NULL},
     {"deny /a/[!a-z]*, /a/]x, /a/[\\]\\-\\\\]", 0, NULL, NULL},
+    {"deny $SUBMODULES/, $SUBMODULES/x\nlet A = $SUBMODULES\ndeny write $A\ndeny exec $SUBMODULES", 0, NULL,
+     NULL},
+    {"grant read $SUBMODULES", 117, "$SUBMODULES", NULL},
+    {"let A = $SUBMODULES\ngrant write $A/x", 117, "$A/x", NULL},
+    {"deny /a except $SUBMODULES", 117, "$SUBMODULES", NULL},
+    {"sbx 1\nmanaged \"m\"\nlimit write to $SUBMODULES", 117, "$SUBMODULES", NULL},
     /* let */
     {"when os linux {\nlet A = /a\n}", 114, "let", NULL},
     {"let A = /a\nlet A = /b", 115, "A", NULL},

@@ -60,20 +60,29 @@ static inline struct bindings bindings_of(struct host *host)
     return bindings;
 }
 
-static inline void bind_host(struct host *host, const char *const *lines)
+static inline void bind_host_with(struct host *host, const char *const *lines, struct bindings bindings)
 {
-    struct bindings bindings = bindings_of(host);
     host->notes = note_list_in(host->arena);
     host->bound = policy_bind(host->arena, build_policy(host->arena, lines), &bindings, &host->notes);
     assert_int_equal(host->notes.errors, 0);
     bound_seal(host->bound, NULL);
 }
 
+static inline void bind_host(struct host *host, const char *const *lines)
+{
+    bind_host_with(host, lines, bindings_of(host));
+}
+
+static inline bool gather_bound(struct host *host, bool sockets)
+{
+    struct facts_request request = {.unix_sockets = sockets, .uid = geteuid()};
+    return facts_gather(host->arena, host->bound, &request, &host->facts, &host->notes);
+}
+
 static inline bool gather_with(struct host *host, const char *const *lines, bool sockets)
 {
     bind_host(host, lines);
-    struct facts_request request = {.unix_sockets = sockets, .uid = geteuid()};
-    return facts_gather(host->arena, host->bound, &request, &host->facts, &host->notes);
+    return gather_bound(host, sockets);
 }
 
 static inline bool gather(struct host *host, const char *const *lines)

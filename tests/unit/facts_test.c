@@ -128,6 +128,80 @@ static void a_planted_link_grants_nothing(void **state)
     assert_null(place_at(host, "home"));
 }
 
+static const char *canonical(void *context, struct arena *arena, const char *path)
+{
+    char found[PATH_MAX];
+    (void)context;
+    return realpath(path, found) == NULL ? NULL : arena_strdup(arena, found);
+}
+
+static void a_root_through_a_planted_link_grants_nothing(void **state)
+{
+    struct host *host = *state;
+    const char *const lines[] = {"grant write $WORK", "grant write $CACHE/x", NULL};
+    struct bindings bindings = bindings_of(host);
+    make_directory(host->top, "other/x");
+    make_link(host->top, "w/cache", "../other");
+    make_link(host->top, "home/cache", "../other");
+    const char *cache = arena_strdup(host->arena, below(host->top, "other"));
+    bindings.roots[ROOT_CACHE] = (struct root_value){.state = ROOT_BOUND, .paths = &cache, .count = 1};
+    bindings.roots[ROOT_CACHE].given = below(host->top, "home/cache");
+    bind_host_with(host, lines, bindings);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other/x"), LEVEL_WRITE);
+    bindings.roots[ROOT_CACHE].given = below(host->top, "w/cache");
+    bind_host_with(host, lines, bindings);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other/x"), LEVEL_NONE);
+    assert_true(noted(host, SBX451_GRANT_THROUGH_PLANTED_LINK));
+}
+
+static void a_tool_directory_through_a_planted_link_grants_nothing(void **state)
+{
+    struct host *host = *state;
+    const char *const lines[] = {"grant write $WORK", "auto grant read $env.PATH", NULL};
+    const struct host_view view = {.canonical = canonical};
+    struct bindings bindings = bindings_of(host);
+    struct variable variable = {.name = "PATH"};
+    make_link(host->top, "w/bin", "../other");
+    make_link(host->top, "home/bin", "../other");
+    bindings.host = &view;
+    bindings.environment = &variable;
+    bindings.environment_count = 1;
+    variable.value = below(host->top, "w/bin");
+    bind_host_with(host, lines, bindings);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other"), LEVEL_NONE);
+    /* Another way to the same place is open. */
+    variable.value = arena_format(host->arena, "%s:%s", variable.value, below(host->top, "home/bin"));
+    bind_host_with(host, lines, bindings);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other"), LEVEL_READ);
+}
+
+static void a_limit_or_except_by_a_planted_root_says_nothing(void **state)
+{
+    struct host *host = *state;
+    const char *const limit[] = {"grant write $WORK",    "grant write $TMP/other", "managed m",
+                                 "limit write to $WORK", "limit write to $CACHE",  NULL};
+    const char *const except[] = {"grant write $WORK", "grant read $TMP/other",
+                                  "deny $TMP/other except $WORK/none,$CACHE,$HOME/none", NULL};
+    struct bindings bindings = bindings_of(host);
+    make_link(host->top, "w/cache", "../other");
+    const char *cache = arena_strdup(host->arena, below(host->top, "other"));
+    bindings.roots[ROOT_CACHE] = (struct root_value){.state = ROOT_BOUND, .paths = &cache, .count = 1};
+    bindings.roots[ROOT_CACHE].given = below(host->top, "w/cache");
+    bindings.managed_roots[ROOT_CACHE] = bindings.roots[ROOT_CACHE];
+    bind_host_with(host, limit, bindings);
+    assert_int_equal(level_at(host, "other"), LEVEL_WRITE);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other"), LEVEL_READ);
+    bind_host_with(host, except, bindings);
+    assert_int_equal(level_at(host, "other"), LEVEL_READ);
+    assert_true(gather_bound(host, false));
+    assert_int_equal(level_at(host, "other"), LEVEL_NONE);
+}
+
 /* The first link makes the directory of the second one writable. */
 static void a_link_is_planted_also_where_another_link_opens_its_directory(void **state)
 {
@@ -427,6 +501,9 @@ int main(void)
         HOST_TEST(a_grant_through_a_link_grants_both_spellings),
         HOST_TEST(a_link_that_is_seen_is_not_made_again),
         HOST_TEST(a_planted_link_grants_nothing),
+        HOST_TEST(a_root_through_a_planted_link_grants_nothing),
+        HOST_TEST(a_tool_directory_through_a_planted_link_grants_nothing),
+        HOST_TEST(a_limit_or_except_by_a_planted_root_says_nothing),
         HOST_TEST(a_link_is_planted_also_where_another_link_opens_its_directory),
         HOST_TEST(a_planted_link_where_a_grant_lowers_is_refused),
         HOST_TEST(a_deny_holds_where_its_link_leads),
