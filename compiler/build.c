@@ -81,15 +81,33 @@ bool word_is_text(struct builder *builder, const struct word *word)
     return problem == NULL;
 }
 
-struct rule rule_here(const struct builder *builder, enum rule_kind kind, struct span at)
+struct origin origin_at(struct builder *builder, struct span at)
 {
-    struct position position = source_position(builder->load->sources, at);
-    return (struct rule){
-        .kind = kind,
-        .origin = {builder->unit->index, position.line, position.column},
-        .systems = builder->systems,
-        .commands = builder->commands,
-    };
+    const char *text = builder->load->sources->items[at.source].text;
+    if (builder->place.source != at.source || builder->place.line_start > at.start ||
+        builder->place.line == 0) {
+        builder->place.source = at.source;
+        builder->place.offset = builder->place.line_start = 0;
+        builder->place.line = 1;
+    }
+    uint32_t from = builder->place.offset;
+    for (const char *newline;
+         from < at.start && (newline = memchr(text + from, '\n', at.start - from)) != NULL;) {
+        from = builder->place.line_start = (uint32_t)(newline - text) + 1;
+        builder->place.line++;
+    }
+    builder->place.offset = at.start;
+    uint32_t column = 1;
+    for (uint32_t i = builder->place.line_start; i < at.start; column++) {
+        size_t size = utf8_character(text + i, at.start - i);
+        i += size == 0 ? 1 : (uint32_t)size;
+    }
+    return (struct origin){builder->unit->index, builder->place.line, column};
+}
+
+struct rule rule_here(const struct builder *builder, enum rule_kind kind)
+{
+    return (struct rule){.kind = kind, .systems = builder->systems, .commands = builder->commands};
 }
 
 void rule_add(struct builder *builder, struct rule rule)
@@ -103,6 +121,12 @@ void rule_add(struct builder *builder, struct rule rule)
         VECTOR_PUSH(builder->arena, rules, rule);
     else
         build_too_many(builder, (struct span){builder->unit->source, 0, 0});
+}
+
+void rule_add_at(struct builder *builder, struct rule rule, struct span at)
+{
+    rule.origin = origin_at(builder, at);
+    rule_add(builder, rule);
 }
 
 /* --- statements -------------------------------------------------------------------------------------------------- */
@@ -165,13 +189,14 @@ struct prepared *build_prepare(struct builder *builder, struct unit *unit)
     return unit->prepared;
 }
 
-/* How many rules the words of these statements make if none is a name for a list. */
+/* About how many rules these statements make: exact where no name stands for a list and nothing is limited. */
 static size_t count_items(const struct statement *statement)
 {
     size_t count = 0;
     for (; statement != NULL; statement = statement->next) {
-        if (statement->kind != STATEMENT_LET)
-            count += 1 + statement->words.count + statement->targets.count;
+        size_t items = statement->words.count + statement->targets.count;
+        bool lists = statement->kind != STATEMENT_LET && statement->kind != STATEMENT_WHEN;
+        count += items == 0 ? 1 : lists ? items : 0;
         if (statement->kind == STATEMENT_WHEN)
             count += count_items(statement->children);
     }

@@ -57,6 +57,10 @@ struct builder {
     const struct command_set *commands;
     const struct statement *when_os, *when_command; /* the enclosing blocks */
     const struct statement *statement;              /* the one that is being prepared */
+    /* The last place that was turned into a line: words come in the order of the text. */
+    struct {
+        uint32_t source, offset, line, line_start;
+    } place;
     uint32_t next_use;
     /* What comes out. */
     struct rule_list rules;
@@ -93,11 +97,17 @@ bool word_sign(const struct word *word, uint32_t at, char sign);
 /* Whether `word` is valid UTF-8 without control characters, as all text but a path must be; reports it if not. */
 bool word_is_text(struct builder *builder, const struct word *word);
 
-/* A rule of the current place in the text, found at `at`; unit and conditions filled in. */
-struct rule rule_here(const struct builder *builder, enum rule_kind kind, struct span at);
+/* A rule under the current conditions. */
+struct rule rule_here(const struct builder *builder, enum rule_kind kind);
 
-/* Adds a rule to the current unit. */
+/* Where `at` is in the current unit. */
+struct origin origin_at(struct builder *builder, struct span at);
+
+/* Adds a rule whose origin is known to the current unit. */
 void rule_add(struct builder *builder, struct rule rule);
+
+/* Adds a rule that was written at `at`. */
+void rule_add_at(struct builder *builder, struct rule rule, struct span at);
 
 /* Reports, once, that there are more than RULES_LIMIT rules. */
 void build_too_many(struct builder *builder, struct span at);

@@ -57,14 +57,14 @@ static void expect_other(struct builder *builder, struct rule rule, const struct
 
 void build_expect(struct builder *builder, const struct statement *statement)
 {
-    struct rule rule = rule_here(builder, RULE_EXPECT, statement->span);
+    struct rule rule = rule_here(builder, RULE_EXPECT);
     rule.allow = statement->verb == VERB_GRANT;
     rule.operation = operation_of(&statement->subject);
     bool path = rule.operation == OPERATION_READ || rule.operation == OPERATION_WRITE ||
                 rule.operation == OPERATION_EXEC || rule.operation == OPERATION_SOCKET;
     for (uint32_t i = 0; i < statement->words.count; i++) {
         const struct word *word = &statement->words.items[i];
-        rule.origin = rule_here(builder, RULE_EXPECT, word->span).origin;
+        rule.origin = origin_at(builder, word->span);
         if (path)
             expect_paths(builder, rule, word);
         else

@@ -220,9 +220,9 @@ static void add_target(struct builder *builder, enum rule_kind kind, const struc
     if (target->kind == TARGET_ADDRESS && !read_address(builder, &target->word, network))
         return;
     set_ports(network, ports, protocol, kind == RULE_GRANT_NETWORK && target->kind == TARGET_HOST);
-    struct rule rule = rule_here(builder, kind, target->span);
+    struct rule rule = rule_here(builder, kind);
     rule.network = network;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, target->span);
 }
 
 static void add_targets(struct builder *builder, enum rule_kind kind, const struct statement *statement)
@@ -239,9 +239,9 @@ void build_network(struct builder *builder, const struct statement *statement)
 
 void build_limit_network(struct builder *builder, const struct statement *statement)
 {
-    struct rule rule = rule_here(builder, RULE_LIMIT_NETWORK, statement->span);
+    struct rule rule = rule_here(builder, RULE_LIMIT_NETWORK);
     rule.nothing = true;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->span);
     add_targets(builder, RULE_LIMIT_NETWORK, statement);
 }
 
@@ -253,8 +253,7 @@ void build_listen(struct builder *builder, const struct statement *statement)
     network->target = loopback ? NETWORK_LOOPBACK : NETWORK_ANY;
     set_ports(network, &ports, statement->protocol, false);
     struct rule rule =
-        rule_here(builder, statement->verb == VERB_GRANT ? RULE_GRANT_LISTEN : RULE_DENY_LISTEN,
-                  statement->subject.span);
+        rule_here(builder, statement->verb == VERB_GRANT ? RULE_GRANT_LISTEN : RULE_DENY_LISTEN);
     rule.network = network;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->subject.span);
 }

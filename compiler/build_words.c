@@ -27,9 +27,9 @@ static const char *joined(struct builder *builder, const char *const *names)
 
 static void add_name(struct builder *builder, enum rule_kind kind, const struct word *word)
 {
-    struct rule rule = rule_here(builder, kind, word->span);
+    struct rule rule = rule_here(builder, kind);
     rule.name = word->bytes;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, word->span);
 }
 
 /* --- environment ------------------------------------------------------------------------------------------------- */
@@ -70,10 +70,10 @@ void build_set_env(struct builder *builder, const struct statement *statement)
 {
     if (!word_is_text(builder, &statement->value))
         return;
-    struct rule rule = rule_here(builder, RULE_SET_ENV, statement->subject.span);
+    struct rule rule = rule_here(builder, RULE_SET_ENV);
     rule.name = statement->subject.bytes;
     rule.value = statement->value.bytes;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->subject.span);
 }
 
 /* --- services and system calls ----------------------------------------------------------------------------------- */
@@ -155,9 +155,9 @@ static void add_services(struct builder *builder, const struct word *word)
     for (uint32_t i = 0; service_names[i] != NULL; i++) {
         if (!name_matches(word->bytes, service_names[i]))
             continue;
-        struct rule rule = rule_here(builder, RULE_LIMIT_SERVICE, word->span);
+        struct rule rule = rule_here(builder, RULE_LIMIT_SERVICE);
         rule.name = service_names[i];
-        rule_add(builder, rule);
+        rule_add_at(builder, rule, word->span);
         found = true;
     }
     if (!found)
@@ -167,9 +167,9 @@ static void add_services(struct builder *builder, const struct word *word)
 void build_limit_names(struct builder *builder, const struct statement *statement)
 {
     bool env = statement->aspect == ASPECT_ENV;
-    struct rule rule = rule_here(builder, env ? RULE_LIMIT_ENV : RULE_LIMIT_SERVICE, statement->span);
+    struct rule rule = rule_here(builder, env ? RULE_LIMIT_ENV : RULE_LIMIT_SERVICE);
     rule.nothing = true;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->span);
     for (uint32_t i = 0; i < statement->words.count; i++) {
         const struct word *word = &statement->words.items[i];
         if (!is_env_pattern(builder, word))
@@ -211,9 +211,9 @@ void build_amount(struct builder *builder, const struct statement *statement)
                           : statement->aspect == ASPECT_FILES   ? RULE_LIMIT_FILES
                           : statement->aspect == ASPECT_MEMORY  ? RULE_LIMIT_MEMORY
                                                                 : RULE_LIMIT_TIME;
-    struct rule rule = rule_here(builder, kind, statement->span);
+    struct rule rule = rule_here(builder, kind);
     rule.amount = amount_of(statement->subject.bytes);
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->span);
 }
 
 /* --- accept ------------------------------------------------------------------------------------------------------ */
@@ -260,9 +260,9 @@ void build_accept(struct builder *builder, const struct statement *statement)
     /* A finding is silenced where it is made; the policy itself does not change. */
     if (!known || !control)
         return;
-    struct rule rule = rule_here(builder, RULE_ACCEPT, statement->span);
+    struct rule rule = rule_here(builder, RULE_ACCEPT);
     rule.name = statement->subject.bytes;
     rule.target = statement->second.bytes;
     rule.value = reason->bytes;
-    rule_add(builder, rule);
+    rule_add_at(builder, rule, statement->span);
 }

@@ -43,7 +43,9 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
         .diagnostics = &compilation->diagnostics,
     };
     struct compiled_layer layer = {.load = load};
-    if (!load_files(load, input, &compilation->failure) || job->only_syntax)
+    bool loaded = load_files(load, input, &compilation->failure);
+    compilation->pool = load->pool;
+    if (!loaded || job->only_syntax)
         return layer;
     if (kind_fits(compilation, load, managed))
         layer.policy = build_policy(load);
@@ -121,7 +123,6 @@ struct compilation *compile(struct arena *arena, const struct compile_input *inp
 {
     struct compilation *compilation = arena_alloc(arena, sizeof *compilation);
     compilation->arena = arena;
-    compilation->pool = intern_create(arena, 0);
     compilation->sources.arena = arena;
     compilation->diagnostics = diagnostic_list_in(arena);
     compilation->layers = arena_array(arena, (size_t)input->managed_count + 1, sizeof *compilation->layers);

@@ -157,14 +157,22 @@ static struct bindings bindings_of(enum system system, const struct bindings *se
     return bindings;
 }
 
+static bool expects_something(const struct policy *policy)
+{
+    for (uint32_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].kind == RULE_EXPECT)
+            return true;
+    return false;
+}
+
 void expect_check(struct compilation *compilation, const struct policy *policy,
                   const struct bindings *selected, struct diagnostic_list *diagnostics)
 {
     struct checker checker = {.compilation = compilation, .policy = policy, .diagnostics = diagnostics};
-    checker.reported = arena_array(diagnostics->arena, policy->rule_count, sizeof *checker.reported);
     /* Without a policy beneath them managed layers allow nothing; what they expect is asked when there is one. */
-    if (policy->layers[0].kind == LAYER_MANAGED)
+    if (!expects_something(policy) || policy->layers[0].kind == LAYER_MANAGED)
         return;
+    checker.reported = arena_array(diagnostics->arena, policy->rule_count, sizeof *checker.reported);
     for (uint32_t system = 0; system < SYSTEMS; system++) {
         bool without = false;
         struct bindings bindings = bindings_of((enum system)system, selected);

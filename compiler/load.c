@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { BYTES_A_WORD = 48 };
+
 static void unit_load(struct load *load, struct unit *unit, const char *name, const char *text,
                       uint32_t length, uint32_t depth);
 
@@ -231,6 +233,8 @@ bool load_files(struct load *load, const struct load_input *input, const char **
     if (text == NULL)
         return false;
 
+    if (load->pool == NULL)
+        load->pool = intern_create(load->arena, length / BYTES_A_WORD);
     const char *name = standard_input ? "<stdin>" : input->file, *slash = strrchr(name, '/');
     struct unit *unit = unit_add(load);
     unit->record = arena_strdup(load->arena, slash != NULL ? slash + 1 : name);

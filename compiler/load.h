@@ -41,7 +41,7 @@ struct unit {
 struct load {
     struct arena *arena;        /* units, texts, names */
     struct arena *syntax_arena; /* syntax trees: they may be freed once the policy is built */
-    struct intern_pool *pool;
+    struct intern_pool *pool;   /* NULL: made here, for as many words as the text may hold */
     struct source_list *sources;
     struct diagnostic_list *diagnostics;
     struct unit **units; /* in the order read; 0 is the file itself */
@@ -57,6 +57,6 @@ struct load_input {
     uint32_t length;
 };
 
-/* Loads into `load`, whose first five members the caller has set. False with *error set if the file itself cannot be
+/* Loads into `load`, whose members down to `diagnostics` the caller has set. False with *error set if the file itself cannot be
  * read; every other problem is a diagnostic. */
 bool load_files(struct load *load, const struct load_input *input, const char **error);

@@ -10,10 +10,14 @@
 
 enum { READ_SIZE = 64 * 1024 };
 
-static char *read_all(struct arena *arena, int file, size_t limit, size_t *length, const char **cause)
+/* Reads to the end; `expected` is how many bytes that will probably be. */
+static char *read_all(struct arena *arena, int file, size_t expected, size_t limit, size_t *length,
+                      const char **cause)
 {
     char chunk[READ_SIZE];
     struct buffer bytes = buffer_in(arena);
+    bytes.capacity = (expected < limit ? expected : limit) + 1;
+    bytes.bytes = arena_alloc(arena, bytes.capacity);
     buffer_string(&bytes, "");
     for (;;) {
         ssize_t size = read(file, chunk, sizeof chunk);
@@ -35,8 +39,8 @@ static char *read_all(struct arena *arena, int file, size_t limit, size_t *lengt
     return bytes.bytes;
 }
 
-/* Why an open file is none that may be read, or NULL. */
-static const char *kind_problem(int file)
+/* Why an open file is none that may be read, or NULL; `*size` is what the system says of its size. */
+static const char *kind_problem(int file, size_t *size)
 {
     struct stat about;
     if (fstat(file, &about) != 0)
@@ -45,6 +49,7 @@ static const char *kind_problem(int file)
         return "it is a directory";
     if (!S_ISREG(about.st_mode))
         return "it is not a regular file";
+    *size = about.st_size > 0 ? (size_t)about.st_size : 0;
     return NULL;
 }
 
@@ -52,8 +57,9 @@ char *file_read(struct arena *arena, const char *path, size_t limit, size_t *len
 {
     const char *cause = NULL;
     char *bytes = NULL;
+    size_t size = 0;
     if (strcmp(path, "-") == 0) {
-        bytes = read_all(arena, STDIN_FILENO, limit, length, &cause);
+        bytes = read_all(arena, STDIN_FILENO, READ_SIZE, limit, length, &cause);
         if (bytes == NULL)
             *error = arena_format(arena, "cannot read standard input: %s", cause);
         return bytes;
@@ -64,9 +70,9 @@ char *file_read(struct arena *arena, const char *path, size_t limit, size_t *len
         *error = arena_format(arena, "cannot open %s: %s", escape_string(arena, path), strerror(errno));
         return NULL;
     }
-    cause = kind_problem(file);
+    cause = kind_problem(file, &size);
     if (cause == NULL)
-        bytes = read_all(arena, file, limit, length, &cause);
+        bytes = read_all(arena, file, size, limit, length, &cause);
     close(file);
     if (bytes == NULL)
         *error = arena_format(arena, "cannot read %s: %s", escape_string(arena, path), cause);
