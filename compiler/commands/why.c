@@ -1,6 +1,7 @@
 #include "base/escape.h"
 #include "compiler/commands/command.h"
 #include "compiler/dump.h"
+#include "emitters/control.h"
 #include "policy/host.h"
 
 #include <string.h>
@@ -65,10 +66,22 @@ static bool is_lower(const struct decision *decision, const struct decision *tha
     return decision->level < than->level;
 }
 
+static bool is_service(const char *name)
+{
+    for (uint32_t i = 0; service_names[i] != NULL; i++)
+        if (strcmp(service_names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static struct answer decide(struct arena *arena, const struct bound_policy *bound,
                             const struct question *question)
 {
     struct answer answer = {0};
+    if (question->operation == OPERATION_SERVICE && !is_service(question->argument)) {
+        answer.error = arena_format(arena, "there is no service %s", escape_string(arena, question->argument));
+        return answer;
+    }
     answer.decision =
         bound_decide(arena, bound, question->operation, question->argument, question->length, &answer.error);
     if (answer.decision == NULL || bound->bindings.host == NULL || !is_path_operation(question->operation))
