@@ -3,7 +3,7 @@
 
     tests/cases/run.py [--build DIR] [-v] [CASE ...]
 
-The build directory comes from --build, else from SBX_BUILD, else it is build/.
+The build directory comes from --build, else from SBX_BUILD, else it is the tree's build/.
 """
 
 import argparse
@@ -303,11 +303,14 @@ def run_case(job):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.environ.get("SBX_BUILD", "build"))
+    parser.add_argument("--build", default=os.environ.get("SBX_BUILD", os.path.join(HERE, "../../build")))
     parser.add_argument("-v", action="store_true", help="name the cases that pass, too")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     options = parser.parse_args()
     build = os.path.abspath(options.build)
+    if not os.access(os.path.join(build, "sbxc"), os.X_OK):
+        print("there is no sbxc in %s\n0 passed, 1 failed" % build)
+        return 1
     cases = options.cases or sorted(os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".case"))
     passed = failed = 0
     with concurrent.futures.ProcessPoolExecutor(2) as pool:

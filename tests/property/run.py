@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 from generator import Generator  # noqa: E402
 from oracle import Oracle  # noqa: E402
 from shrink import shrink  # noqa: E402
@@ -117,13 +118,16 @@ def report(seed, number, question, answer, sbxc):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.environ.get("SBX_BUILD", "build"))
+    parser.add_argument("--build", default=os.environ.get("SBX_BUILD", os.path.join(HERE, "../../build")))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100_000 // int(os.environ.get("SBX_DIVISOR", "1")))
     parser.add_argument("--world", type=int)
     parser.add_argument("--failures", type=int, default=1, help="stop after this many")
     options = parser.parse_args()
     sbxc = os.path.abspath(os.path.join(options.build, "sbxc"))
+    if not os.access(sbxc, os.X_OK):
+        print("there is no %s\n0 passed, 1 failed" % sbxc)
+        return 1
     worlds = range(-(-options.count // QUESTIONS)) if options.world is None else [options.world]
     started, asked, failed = time.monotonic(), 0, 0
     with multiprocessing.Pool(2) as pool:
