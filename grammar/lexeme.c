@@ -225,7 +225,7 @@ static struct word word_read(struct parser *parser, uint32_t start, uint32_t end
     struct word word = {
         .span = span_of(parser, parser->start, parser->offset), .length = length, .quoted = quoted};
     word.bytes = intern(parser->pool, length == 0 ? "" : parser->bytes.bytes, length);
-    if (length > 0 && memchr(parser->literal.bytes, true, length) != NULL) {
+    if (length > 0 && memchr(parser->literal.bytes, 1, length) != NULL) {
         bool *literal = arena_array(parser->arena, length, sizeof *literal);
         memcpy(literal, parser->literal.bytes, length);
         word.literal = literal;

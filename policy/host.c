@@ -236,8 +236,9 @@ static void managed_bind(struct binder *binder)
     for (uint32_t i = 0; i < USER_PLACES; i++) {
         const char *below = home == NULL ? NULL : place_below(binder->arena, home, i);
         const char *place = home == NULL ? NULL : host_canonical(binder->arena, below);
-        managed[user_places[i].root] =
-            place == NULL ? (struct root_value){.state = ROOT_UNSET} : bound_to(binder->arena, place, below);
+        managed[user_places[i].root] = (struct root_value){.state = ROOT_UNSET};
+        if (place != NULL)
+            managed[user_places[i].root] = bound_to(binder->arena, place, below);
     }
 }
 
