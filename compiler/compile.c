@@ -106,7 +106,7 @@ static int compare_places(const void *a, const void *b)
     return first->number < second->number ? -1 : first->number > second->number;
 }
 
-static void sort_diagnostics(struct diagnostic_list *list)
+void diagnostics_sort(struct diagnostic_list *list)
 {
     struct numbered *items = arena_array(list->arena, list->count, sizeof *items);
     for (uint32_t i = 0; i < list->count; i++)
@@ -133,7 +133,7 @@ struct compilation *compile(struct arena *arena, const struct compile_input *inp
         compilation->layers[compilation->layer_count++] =
             is_bin(file) ? read_layer(compilation, file) : compile_layer(compilation, input, &managed, true);
     }
-    sort_diagnostics(&compilation->diagnostics);
+    diagnostics_sort(&compilation->diagnostics);
     if (compilation->failure == NULL && compilation->diagnostics.errors == 0 && !input->only_syntax)
         merge(compilation);
     return compilation;

@@ -38,6 +38,9 @@ struct compilation {
  * Diagnostics come sorted by place. */
 struct compilation *compile(struct arena *arena, const struct compile_input *input);
 
+/* Sorts diagnostics by place; those of one place keep their order. */
+void diagnostics_sort(struct diagnostic_list *list);
+
 /* The source that source number `source` of `policy` was read from, as index into compilation->sources, or SOURCE_NONE
  * (a layer from a .bin). */
 uint32_t compilation_source(const struct compilation *compilation, const struct policy *policy,

@@ -186,4 +186,5 @@ void expect_check(struct compilation *compilation, const struct policy *policy,
                 check_round(&checker, &bindings);
         }
     }
+    diagnostics_sort(diagnostics);
 }

@@ -29,14 +29,14 @@ bool show_is_written(const struct bound_rule *bound)
     return !bound->itself && !bound->dropped && bound->because == NULL;
 }
 
-const char *show_source(const struct policy *policy, const struct rule *rule)
+const char *show_source(const struct policy *policy, const struct bound_rule *bound)
 {
-    const struct layer *layer = &policy->layers[rule->layer];
+    const struct layer *layer = &policy->layers[bound->rule->layer];
+    if (bound->itself)
+        return "itself";
     if (layer->kind == LAYER_MANAGED)
         return layer->name;
-    if (rule->origin.source >= policy->source_count)
-        return "sbx"; /* the policy's own files, which no text names */
-    const struct policy_source *source = &policy->sources[rule->origin.source];
+    const struct policy_source *source = &policy->sources[bound->rule->origin.source];
     bool preset = source->kind == SOURCE_PRESET_BUILTIN || source->kind == SOURCE_PRESET_FILE;
     return preset ? source->name : "policy";
 }

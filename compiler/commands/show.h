@@ -14,8 +14,8 @@ struct showing {
 /* Whether the rule was written in a text (not added for a service, a link or the policy's own files). */
 bool show_is_written(const struct bound_rule *bound);
 
-/* Who says it: "policy", a preset's name, or a managed layer's name. */
-const char *show_source(const struct policy *policy, const struct rule *rule);
+/* Who says it: "policy", a preset's name, a managed layer's name, or "itself" for the policy's own files. */
+const char *show_source(const struct policy *policy, const struct bound_rule *bound);
 
 /* The classes that are lists of rules, in the order in which they are shown. */
 struct show_class {

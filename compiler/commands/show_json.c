@@ -42,23 +42,23 @@ static void put_hash(struct buffer *out, const uint8_t hash[32])
 }
 
 /* "source", "file" and "line" of a rule, or of none. */
-static void put_provenance(const struct showing *showing, const struct rule *rule)
+static void put_provenance(const struct showing *showing, const struct bound_rule *bound)
 {
     struct buffer *out = showing->out;
     const struct policy *policy = showing->policy;
-    if (rule == NULL) {
+    if (bound == NULL) {
         buffer_string(out, ",\"source\":null,\"file\":null,\"line\":null");
         return;
     }
     buffer_string(out, ",\"source\":");
-    put_string(out, show_source(policy, rule));
-    if (rule->origin.source >= policy->source_count) {
+    put_string(out, show_source(policy, bound));
+    if (bound->itself) {
         buffer_string(out, ",\"file\":null,\"line\":null");
         return;
     }
     buffer_string(out, ",\"file\":");
-    put_string(out, policy->sources[rule->origin.source].name);
-    buffer_format(out, ",\"line\":%u", rule->origin.line);
+    put_string(out, policy->sources[bound->rule->origin.source].name);
+    buffer_format(out, ",\"line\":%u", bound->rule->origin.line);
 }
 
 static void put_roots(const struct showing *showing)
@@ -90,7 +90,7 @@ static void put_paths(const struct showing *showing)
         buffer_format(out, "%s{\"path\":", i == 0 ? "" : ",");
         bool raw = put_path(out, region->path);
         buffer_format(out, ",\"level\":\"%s\"", level_names[region->level]);
-        put_provenance(showing, region->why != NULL ? region->why->rule : NULL);
+        put_provenance(showing, region->why);
         buffer_string(out, raw ? ",\"raw\":true}" : "}");
     }
     buffer_byte(out, ']');
@@ -108,7 +108,7 @@ static void put_pattern(const struct showing *showing, const struct bound_rule *
         raw = put_path(out, bound->except[i].path) || raw;
     }
     buffer_format(out, "],\"level\":\"%s\"", level_names[bound->rule->level]);
-    put_provenance(showing, bound->rule);
+    put_provenance(showing, bound);
     buffer_string(out, raw ? ",\"raw\":true}" : "}");
 }
 
@@ -143,7 +143,7 @@ static void put_class(const struct showing *showing, const struct show_class *cl
         buffer_string(out, first ? "{\"text\":" : ",{\"text\":");
         put_string(out, rule_text(out->arena, bound->rule));
         buffer_format(out, ",\"effect\":\"%s\"", effect);
-        put_provenance(showing, bound->rule);
+        put_provenance(showing, bound);
         buffer_byte(out, '}');
         first = false;
     }
@@ -221,7 +221,7 @@ static void put_exceptions(const struct showing *showing)
         put_string(out, rule->target);
         buffer_string(out, ",\"reason\":");
         put_string(out, rule->value);
-        put_provenance(showing, rule);
+        put_provenance(showing, &showing->bound->rules.items[i]);
         buffer_byte(out, '}');
         comma = ",";
     }

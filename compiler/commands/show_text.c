@@ -25,7 +25,7 @@ static struct source_vector sources_of(const struct showing *showing)
     VECTOR_PUSH(arena, &sources, "policy");
     for (uint32_t i = 0; i < showing->regions.count; i++) {
         const struct bound_rule *why = showing->regions.items[i].why;
-        const char *source = why != NULL ? show_source(showing->policy, why->rule) : "policy";
+        const char *source = why != NULL ? show_source(showing->policy, why) : "policy";
         bool known = false;
         for (uint32_t j = 0; j < sources.count && !known; j++)
             known = strcmp(sources.items[j], source) == 0;
@@ -37,7 +37,7 @@ static struct source_vector sources_of(const struct showing *showing)
 
 static bool is_said_by(const struct showing *showing, const struct region *region, const char *source)
 {
-    const char *who = region->why != NULL ? show_source(showing->policy, region->why->rule) : "policy";
+    const char *who = region->why != NULL ? show_source(showing->policy, region->why) : "policy";
     return strcmp(who, source) == 0;
 }
 
@@ -52,27 +52,40 @@ static const char *path_shown(const struct showing *showing, const struct region
     return arena_format(arena, "%s (managed; the policy says %s)", path, level_names[own]);
 }
 
-/* The paths of one source and level in lines that fit a terminal. */
+/* Items with commas between, in lines that fit a terminal; the first line starts with `title`, the others below its end. */
+struct wrapped {
+    struct buffer *out;
+    const char *title;
+    size_t indent, column; /* column 0: nothing was put yet */
+};
+
+static void put_item(struct wrapped *wrapped, const char *item)
+{
+    size_t width = strlen(item);
+    if (wrapped->column == 0) {
+        buffer_string(wrapped->out, wrapped->title);
+        wrapped->column = wrapped->indent;
+    } else if (wrapped->column + width + 2 > LINE_WIDTH) {
+        buffer_format(wrapped->out, ",\n%*s", (int)wrapped->indent, "");
+        wrapped->column = wrapped->indent;
+    } else {
+        buffer_string(wrapped->out, ", ");
+        wrapped->column += 2;
+    }
+    buffer_string(wrapped->out, item);
+    wrapped->column += width;
+}
+
 static void put_level(const struct showing *showing, const char *source, enum level level)
 {
-    struct buffer *out = showing->out;
-    size_t column = 0;
+    struct wrapped wrapped = {showing->out, NULL, INDENT, 0};
+    wrapped.title = arena_format(showing->out->arena, "  %-6s ", level_names[level]);
     for (uint32_t i = 0; i < showing->regions.count; i++) {
         const struct region *region = &showing->regions.items[i];
-        if (region->level != level || !is_said_by(showing, region, source))
-            continue;
-        const char *path = path_shown(showing, region);
-        size_t width = strlen(path);
-        if (column == 0)
-            buffer_format(out, "  %-6s ", level_names[level]);
-        else if (column + width + 2 > LINE_WIDTH)
-            buffer_format(out, ",\n%*s", INDENT, "");
-        else
-            buffer_string(out, ", ");
-        column = column == 0 || column + width + 2 > LINE_WIDTH ? INDENT + width : column + width + 2;
-        buffer_string(out, path);
+        if (region->level == level && is_said_by(showing, region, source))
+            put_item(&wrapped, path_shown(showing, region));
     }
-    buffer_string(out, column > 0 ? "\n" : "");
+    buffer_string(showing->out, wrapped.column > 0 ? "\n" : "");
 }
 
 static void put_paths(const struct showing *showing)
@@ -91,14 +104,47 @@ static void put_paths(const struct showing *showing)
 
 /* --- the rest ---------------------------------------------------------------------------------------------------- */
 
-static void put_rule(const struct showing *showing, const struct rule *rule)
+/* Whether rules of this kind hold nothing but a name, so that many can stand in one list. */
+static bool is_name_only(enum rule_kind kind)
 {
-    struct arena *arena = showing->out->arena;
-    const char *source = show_source(showing->policy, rule);
-    buffer_format(showing->out, "  %s%s%s%s\n", rule_text(arena, rule),
-                  strcmp(source, "policy") == 0 ? "" : "  (",
-                  strcmp(source, "policy") == 0 ? "" : escape_string(arena, source),
-                  strcmp(source, "policy") == 0 ? "" : ")");
+    return kind == RULE_GRANT_ENV || kind == RULE_DENY_ENV || kind == RULE_LIMIT_ENV ||
+           kind == RULE_GRANT_SERVICE || kind == RULE_DENY_SERVICE || kind == RULE_LIMIT_SERVICE ||
+           kind == RULE_GRANT_SYSCALL || kind == RULE_DENY_SYSCALL;
+}
+
+/* A line being made of rules that follow each other and differ in their names only. */
+struct rule_line {
+    const struct showing *showing;
+    struct wrapped wrapped;
+    const struct bound_rule *first;
+    const char *source;
+};
+
+static void end_line(struct rule_line *line)
+{
+    if (line->first != NULL)
+        buffer_format(line->showing->out, "%s%s%s\n", line->source[0] != '\0' ? "  (" : "", line->source,
+                      line->source[0] != '\0' ? ")" : "");
+    line->first = NULL;
+}
+
+static void put_rule(struct rule_line *line, const struct bound_rule *bound)
+{
+    struct arena *arena = line->showing->out->arena;
+    const char *source = escape_string(arena, show_source(line->showing->policy, bound));
+    const char *text = rule_text(arena, bound->rule);
+    source = strcmp(source, "policy") == 0 ? "" : source;
+    bool listed = is_name_only(bound->rule->kind) && !bound->rule->nothing;
+    if (listed && line->first != NULL && line->first->rule->kind == bound->rule->kind &&
+        strcmp(line->source, source) == 0) {
+        put_item(&line->wrapped, strrchr(text, ' ') + 1);
+        return;
+    }
+    end_line(line);
+    line->source = source;
+    line->first = bound;
+    line->wrapped = (struct wrapped){line->showing->out, "  ", 4, 0};
+    put_item(&line->wrapped, text);
 }
 
 /* The rules for which `wanted` says so, under a heading, if there are any. */
@@ -106,6 +152,7 @@ static void put_rules(const struct showing *showing, const char *title,
                       bool (*wanted)(const void *context, const struct bound_rule *bound),
                       const void *context)
 {
+    struct rule_line line = {.showing = showing};
     const struct rule *last = NULL;
     for (uint32_t i = 0; i < showing->bound->rules.count; i++) {
         const struct bound_rule *bound = &showing->bound->rules.items[i];
@@ -114,8 +161,9 @@ static void put_rules(const struct showing *showing, const char *title,
         if (last == NULL)
             buffer_format(showing->out, "\n%s\n", title);
         last = bound->rule;
-        put_rule(showing, bound->rule);
+        put_rule(&line, bound);
     }
+    end_line(&line);
 }
 
 static bool is_pattern(const void *context, const struct bound_rule *bound)
@@ -142,19 +190,39 @@ static bool is_other(const void *context, const struct bound_rule *bound)
     return false;
 }
 
+static bool is_about_preset(const struct showing *showing, const struct note *note)
+{
+    const struct policy *policy = showing->policy;
+    return note->rule != NULL && note->rule->origin.source < policy->source_count &&
+           policy->sources[note->rule->origin.source].kind == SOURCE_PRESET_BUILTIN;
+}
+
+static void put_note(const struct showing *showing, const struct note *note)
+{
+    struct arena *arena = showing->out->arena;
+    const struct policy *policy = showing->policy;
+    buffer_string(showing->out, "  ");
+    if (note->rule != NULL && note->rule->origin.source < policy->source_count)
+        buffer_format(showing->out,
+                      "%s:%u: ", escape_string(arena, policy->sources[note->rule->origin.source].name),
+                      note->rule->origin.line);
+    buffer_format(showing->out, "%s (SBX%03u)\n", note->text, (unsigned)note->code);
+}
+
+/* What built-in presets miss on this machine is of little interest: they speak of many machines. */
 static void put_notes(const struct showing *showing)
 {
     const struct note_list *notes = &showing->session->notes;
-    struct arena *arena = showing->out->arena;
+    uint32_t hidden = 0;
+    buffer_string(showing->out, notes->count > 0 ? "\nnotes\n" : "");
     for (uint32_t i = 0; i < notes->count; i++) {
-        const struct note *note = &notes->items[i];
-        buffer_string(showing->out, i == 0 ? "\nnotes\n  " : "  ");
-        if (note->rule != NULL && note->rule->origin.source < showing->policy->source_count)
-            buffer_format(showing->out, "%s:%u: ",
-                          escape_string(arena, showing->policy->sources[note->rule->origin.source].name),
-                          note->rule->origin.line);
-        buffer_format(showing->out, "%s (SBX%03u)\n", note->text, (unsigned)note->code);
+        if (!showing->session->options.verbose && is_about_preset(showing, &notes->items[i]))
+            hidden++;
+        else
+            put_note(showing, &notes->items[i]);
     }
+    if (hidden > 0)
+        buffer_format(showing->out, "  %u about built-in presets, which -v lists\n", hidden);
 }
 
 void show_text(const struct showing *showing)

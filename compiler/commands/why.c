@@ -79,7 +79,8 @@ static struct answer decide(struct arena *arena, const struct bound_policy *boun
 {
     struct answer answer = {0};
     if (question->operation == OPERATION_SERVICE && !is_service(question->argument)) {
-        answer.error = arena_format(arena, "there is no service %s", escape_string(arena, question->argument));
+        answer.error =
+            arena_format(arena, "there is no service %s", escape_string(arena, question->argument));
         return answer;
     }
     answer.decision =
@@ -119,7 +120,7 @@ static void put_reason(struct buffer *out, const struct policy *policy, const st
         const char *text = rule_text(out->arena, rule);
         buffer_string(out, "\"rule\":");
         json_string(out, text, strlen(text));
-        if (rule->origin.source < policy->source_count) {
+        if (!reason->rule->itself) {
             put_member(out, "file", policy->sources[rule->origin.source].name);
             buffer_format(out, ",\"line\":%u", rule->origin.line);
         } else {
@@ -230,14 +231,15 @@ static void print_reason(struct buffer *out, const struct policy *policy, const 
     }
     const struct rule *rule = reason->rule->rule;
     const char *place = "";
-    if (rule->origin.source < policy->source_count)
+    if (!reason->rule->itself)
         place = arena_format(out->arena, "%s:%u",
                              escape_string(out->arena, policy->sources[rule->origin.source].name),
                              rule->origin.line);
     const char *layer = escape_string(out->arena, rule_layer_name(policy, rule));
-    buffer_format(out, "  %-24s %s  (%s%s%s)\n", reason->effect, rule_text(out->arena, rule), place,
-                  *place != '\0' && strcmp(layer, "policy") != 0 ? ", " : "",
-                  strcmp(layer, "policy") != 0 ? layer : "");
+    if (strcmp(layer, "policy") != 0)
+        place = arena_format(out->arena, "%s%s%s", place, *place != '\0' ? ", " : "", layer);
+    const char *who = *place != '\0' ? place : "the policy's own files";
+    buffer_format(out, "  %-24s %s  (%s)\n", reason->effect, rule_text(out->arena, rule), who);
 }
 
 static void print_answer(struct session *session, const struct policy *policy,
