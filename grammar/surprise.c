@@ -222,9 +222,9 @@ static void surprised_in_list(const struct surprise *surprise)
                             expected_phrase(surprise)),
                did_you_mean(surprise, near));
     } else if (read_denied) {
-        report(surprise, SBX004_MISSING_COMMA,
-               "`deny` closes reading and writing alike, so it takes no `read`",
-               help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
+        parser_error(parser, SBX004_MISSING_COMMA, surprise->before_at,
+                     "`deny` closes reading and writing alike, so it takes no `read`",
+                     help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
     } else {
         report(surprise, SBX004_MISSING_COMMA,
                arena_format(parser->arena, "the words of a list are separated by commas; expected %s",
