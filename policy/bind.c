@@ -6,6 +6,7 @@
 #include "policy/pattern.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { PATH_LONGEST = 4096 };
 
@@ -250,12 +251,27 @@ static const struct bound_paths *bind_except(const struct binder *binder, struct
     return &excepts->items[excepts->count - 1].paths;
 }
 
-static bool holds_for_command(const struct rule *rule, const char *command)
+/* On Windows a command is also called with a suffix, and in any case (language.md 6). */
+static bool is_called(const char *name, const char *command, enum system system)
+{
+    static const char *const suffixes[] = {"", ".exe", ".cmd", ".bat"};
+    size_t length = strlen(name);
+    if (system != SYSTEM_WINDOWS)
+        return strcmp(name, command) == 0;
+    if (strncasecmp(name, command, length) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcasecmp(command + length, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool holds_for_command(const struct rule *rule, const char *command, enum system system)
 {
     if (rule->commands == NULL)
         return true;
     for (uint32_t i = 0; command != NULL && i < rule->commands->count; i++)
-        if (strcmp(rule->commands->names[i], command) == 0)
+        if (is_called(rule->commands->names[i], command, system))
             return true;
     return false;
 }
@@ -319,7 +335,8 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
     note_wide_repo(&binder);
     for (uint32_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
-        if ((rule->systems >> bindings->system & 1) != 0 && holds_for_command(rule, bindings->command))
+        if ((rule->systems >> bindings->system & 1) != 0 &&
+            holds_for_command(rule, bindings->command, bindings->system))
             bind_rule(&binder, bound, &excepts, rule);
     }
     names_check_sets(bound, notes);
