@@ -25,11 +25,19 @@ void words_add(struct parser *parser, const struct word *word)
     VECTOR_PUSH(parser->arena, &parser->words, *word);
 }
 
+/* A list is copied at its own size, but one that is large is handed over as it is. */
+enum { LIST_COPIED = 1024 };
+
 struct word_list words_take(struct parser *parser)
 {
-    uint32_t count = parser->words.count;
-    struct word_list list = {arena_array(parser->arena, count, sizeof *list.items), count, count};
-    memcpy(list.items, parser->words.items, count * sizeof *list.items);
+    struct word_list list = parser->words;
+    if (list.count > LIST_COPIED) {
+        parser->words = (struct word_list){0};
+        return list;
+    }
+    list.items = arena_array(parser->arena, list.count, sizeof *list.items);
+    list.capacity = list.count;
+    memcpy(list.items, parser->words.items, list.count * sizeof *list.items);
     parser->words.count = 0;
     return list;
 }
@@ -220,6 +228,12 @@ static void header_repeated(struct parser *parser, struct span keyword)
                  "`sbx 1` and the file's name stand once, as the first two lines", "take this line away");
 }
 
+static bool is_other_version(const struct word *version)
+{
+    return !version->quoted && version->length > 0 && strcmp(version->bytes, "1") != 0 &&
+           strspn(version->bytes, "0123456789") == version->length;
+}
+
 void header_version(struct parser *parser, struct span keyword, const struct word *version)
 {
     if (parser->header != HEADER_NONE || parser->depth > 0) {
@@ -227,6 +241,8 @@ void header_version(struct parser *parser, struct span keyword, const struct wor
     } else {
         parser->header = HEADER_VERSION;
         parser->file->has_header = check_version(parser, version) && !parser->row.faulty;
+        /* Another version may have other statements: what would be said about them could be wrong. */
+        parser->stopped |= is_other_version(version);
     }
     line_over(parser, false);
 }

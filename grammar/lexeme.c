@@ -16,8 +16,9 @@ size_t lexer_feed(struct parser *parser, char *bytes, size_t most)
 /* Where the line that starts at `start` ends, without its line end. */
 static uint32_t line_end(const struct parser *parser, uint32_t start)
 {
-    const char *end = memchr(parser->text + start, '\n', parser->length - start);
-    return end == NULL ? parser->length : (uint32_t)(end - parser->text);
+    const char *feed = memchr(parser->text + start, '\n', parser->length - start);
+    uint32_t end = feed == NULL ? parser->length : (uint32_t)(feed - parser->text);
+    return feed != NULL && end > start && feed[-1] == '\r' ? end - 1 : end;
 }
 
 void lexer_line(struct parser *parser)
@@ -29,7 +30,8 @@ void lexer_line(struct parser *parser)
                          LINE_LONGEST);
         parser_error(parser, SBX081_LINE_TOO_LONG, span_of(parser, start, end), text,
                      "break the list after a comma: it goes on with the next line");
-        start = end < parser->length ? end + 1 : end;
+        const char *feed = memchr(parser->text + end, '\n', parser->length - end);
+        start = feed == NULL ? parser->length : (uint32_t)(feed - parser->text) + 1;
         parser->offset = parser->fed = start;
         lexer_discard(parser);
         end = line_end(parser, start);
@@ -246,35 +248,41 @@ static uint32_t find_sign(const struct parser *parser, uint32_t at, uint32_t end
     return end;
 }
 
-/* The lexeme between quotes; a quote in it gets a backslash. */
-static const char *quoted_spelling(struct parser *parser)
+/* `word` between quotes; a quote in it gets a backslash. */
+static const char *quoted_spelling(struct parser *parser, const char *word)
 {
     struct buffer buffer = buffer_in(parser->arena);
     buffer_byte(&buffer, '"');
-    for (uint32_t i = parser->start; i < parser->offset; i++) {
-        if (parser->text[i] == '\\' && i + 1 < parser->offset)
-            buffer_byte(&buffer, parser->text[i++]);
-        else if (parser->text[i] == '"')
+    for (; *word != '\0'; word++) {
+        if (*word == '\\' && word[1] != '\0')
+            buffer_byte(&buffer, *word++);
+        else if (*word == '"')
             buffer_byte(&buffer, '\\');
-        buffer_byte(&buffer, parser->text[i]);
+        buffer_byte(&buffer, *word);
     }
     buffer_byte(&buffer, '"');
     return buffer.bytes;
 }
 
-static void report_sign(struct parser *parser, uint32_t at)
+/* Help for a sign at `at`, the last byte of the lexeme if `brace`. */
+static const char *sign_help(struct parser *parser, uint32_t at, bool brace)
 {
     struct span lexeme = span_of(parser, parser->start, parser->offset);
-    const char *quoted = quoted_spelling(parser);
+    const char *word = verbatim(parser, brace ? span_of(parser, parser->start, at) : lexeme);
+    if (word == NULL)
+        return "put the whole word between quotes; a quote inside is written \\\"";
+    return help_replace(parser, lexeme,
+                        brace ? arena_format(parser->arena, "%s {", word) : quoted_spelling(parser, word));
+}
+
+static void report_sign(struct parser *parser, uint32_t at)
+{
     bool brace = parser->row.first == TOKEN_WHEN && at + 1 == parser->offset && parser->text[at] == '{';
     const char *text =
         arena_format(parser->arena, "`%c` inside a word needs quotes around the word%s", parser->text[at],
                      brace ? "; to open a block it needs a blank before it" : "");
-    if (brace)
-        quoted =
-            arena_format(parser->arena, "%.*s {", (int)(at - parser->start), parser->text + parser->start);
     parser_error(parser, SBX060_SIGN_IN_WORD, span_of(parser, at, at + 1), text,
-                 help_replace(parser, lexeme, quoted));
+                 sign_help(parser, at, brace));
     parser->row.opens |= brace;
 }
 

@@ -49,7 +49,7 @@ struct parser {
     const char *text;
     uint32_t source, length;
     uint32_t reported; /* diagnostics of this file */
-    bool stopped;      /* too many of them */
+    bool stopped;      /* nothing more is read: too many errors, or another version */
 
     void *lexer;
     bool ended;             /* the lexer has nothing more */
@@ -86,6 +86,10 @@ void parser_error_with(struct parser *parser, struct diagnostic diagnostic);
 
 /* What was written at `span`, safe to show and shortened if it is long. */
 const char *shown(struct parser *parser, struct span span);
+
+/* What was written at `span` if it can be shown as it stands and is no longer than HELP_LINE_LONGEST, else
+ * NULL. */
+const char *verbatim(struct parser *parser, struct span span);
 
 /* "write LINE", LINE being the line around `span` with `span` replaced by `replacement`; if that line is
  * too long or unsafe to show, only the replacement. */

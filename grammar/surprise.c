@@ -159,7 +159,7 @@ static void surprised_by_end(const struct surprise *surprise)
         report(surprise, SBX015_MISSING_BRACE, "a `when` line ends with `{`",
                help_replace(parser, surprise->at, " {"));
     else if (is_expected(surprise, TOKEN_EQUALS))
-        report(surprise, SBX009_MISSING_EQUALS, "here comes `=`, with a blank on both sides",
+        report(surprise, SBX009_MISSING_EQUALS, "`=` is missing here, with a blank on both sides",
                help_split(surprise));
     else
         report_incomplete(surprise);
@@ -281,7 +281,7 @@ static void surprised_by_word(const struct surprise *surprise)
     if (surprise->before == TOKEN_OPEN || surprise->before == TOKEN_CLOSE)
         surprised_after_brace(surprise);
     else if (is_expected(surprise, TOKEN_EQUALS))
-        report(surprise, SBX009_MISSING_EQUALS, "here comes `=`, with a blank on both sides",
+        report(surprise, SBX009_MISSING_EQUALS, "`=` is missing here, with a blank on both sides",
                help_insert(surprise, "="));
     else if (is_expected(surprise, TOKEN_COMMA))
         surprised_in_list(surprise);

@@ -133,26 +133,16 @@ const char *help_in_list(const struct surprise *surprise)
     return help_replace(parser, gap, is_expected(surprise, TOKEN_PORT) ? ", host " : ", ");
 }
 
-static bool splits_at_equals(const struct surprise *surprise)
-{
-    const char *text = surprise->parser->text + surprise->before_at.start;
-    uint32_t length = surprise->before_at.end - surprise->before_at.start;
-    const char *equals = memchr(text, '=', length);
-    return surprise->before == TOKEN_WORD && equals != NULL && equals > text;
-}
-
-/* `NAME=value` was written in one piece. */
 const char *help_split(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;
-    if (!splits_at_equals(surprise))
+    const char *word = verbatim(parser, surprise->before_at),
+               *equals = word == NULL ? NULL : strchr(word, '=');
+    if (surprise->before != TOKEN_WORD || equals == NULL || equals == word)
         return NULL;
-    const char *text = parser->text + surprise->before_at.start;
-    int length = (int)(surprise->before_at.end - surprise->before_at.start);
-    int name = (int)((const char *)memchr(text, '=', (size_t)length) - text);
     const char *quote = surprise->row->first == TOKEN_SET ? "\"" : "";
-    const char *split = arena_format(parser->arena, "%.*s = %s%.*s%s", name, text, quote, length - name - 1,
-                                     text + name + 1, quote);
+    const char *split =
+        arena_format(parser->arena, "%.*s = %s%s%s", (int)(equals - word), word, quote, equals + 1, quote);
     return help_replace(parser, surprise->before_at, split);
 }
 

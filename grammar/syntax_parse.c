@@ -31,11 +31,12 @@ void parser_error(struct parser *parser, enum code code, struct span at, const c
 
 enum { SHOWN_LONGEST = 60 };
 
-const char *shown(struct parser *parser, struct span span)
+/* What stands at `span`, safe to show, at most about `most` bytes of it. */
+static const char *show_some(struct parser *parser, struct span span, uint32_t most)
 {
     uint32_t length = span.end - span.start, kept = 0;
     const char *bytes = parser->text + span.start;
-    while (kept < length && kept < SHOWN_LONGEST) {
+    while (kept < length && kept < most) {
         size_t size = utf8_character(bytes + kept, length - kept);
         kept += size == 0 ? 1 : (uint32_t)size;
     }
@@ -51,7 +52,22 @@ const char *shown(struct parser *parser, struct span span)
     }
     if (kept < length)
         buffer_string(&buffer, "...");
-    return buffer.bytes == NULL ? "" : buffer.bytes;
+    return buffer.bytes;
+}
+
+const char *shown(struct parser *parser, struct span span)
+{
+    return show_some(parser, span, SHOWN_LONGEST);
+}
+
+const char *verbatim(struct parser *parser, struct span span)
+{
+    uint32_t length = span.end - span.start;
+    if (length > HELP_LINE_LONGEST)
+        return NULL;
+    const char *text = show_some(parser, span, HELP_LINE_LONGEST);
+    bool same = strlen(text) == length && memcmp(text, parser->text + span.start, length) == 0;
+    return same ? text : NULL;
 }
 
 static bool is_blank(char c)
@@ -73,22 +89,27 @@ static struct span line_around(const struct parser *parser, struct span span)
     return span_of(parser, start, end);
 }
 
-/* `length` bytes as they stand, or NULL where some of them cannot be shown raw. */
-static const char *verbatim(struct parser *parser, uint32_t start, uint32_t end)
-{
-    const char *text = shown(parser, span_of(parser, start, end));
-    bool same = strlen(text) == end - start && memcmp(text, parser->text + start, end - start) == 0;
-    return same ? text : NULL;
-}
-
 const char *help_replace(struct parser *parser, struct span span, const char *replacement)
 {
     struct span line = line_around(parser, span);
-    const char *before = verbatim(parser, line.start, span.start),
-               *after = verbatim(parser, span.end, line.end);
+    const char *before = verbatim(parser, span_of(parser, line.start, span.start));
+    const char *after = verbatim(parser, span_of(parser, span.end, line.end));
     if (before == NULL || after == NULL)
         return arena_format(parser->arena, "write %s", replacement);
     return arena_format(parser->arena, "write %s%s%s", before, replacement, after);
+}
+
+/* Some errors are only known at the end of the file; a person reads them from top to bottom. Few stand far
+ * from their place, so moving each to it is fast. */
+static void sort_by_place(struct diagnostic_list *list, uint32_t first)
+{
+    for (uint32_t i = first + 1; i < list->count; i++) {
+        struct diagnostic moved = list->items[i];
+        uint32_t to = i;
+        for (; to > first && list->items[to - 1].at.start > moved.at.start; to--)
+            list->items[to] = list->items[to - 1];
+        list->items[to] = moved;
+    }
 }
 
 static bool is_too_large(struct parser *parser)
@@ -107,6 +128,7 @@ struct syntax_file *syntax_parse(struct arena *arena, struct intern_pool *pool, 
                                  uint32_t source, struct diagnostic_list *diagnostics)
 {
     struct syntax_file *file = arena_alloc(arena, sizeof *file);
+    uint32_t first = diagnostics->count;
     file->source = source;
     struct parser parser = {
         .arena = arena,
@@ -126,5 +148,6 @@ struct syntax_file *syntax_parse(struct arena *arena, struct intern_pool *pool, 
     lexer_line(&parser);
     sbx_parse(&parser);
     file_end(&parser);
+    sort_by_place(diagnostics, first);
     return file;
 }

@@ -3,6 +3,7 @@
  *
  * clang -fsanitize=fuzzer,address,undefined, linked with the grammar and base libraries built alike.
  */
+#include "base/escape.h"
 #include "grammar/syntax.h"
 
 #include <stdint.h>
@@ -18,14 +19,27 @@ static struct syntax_file *parse(struct source_list *sources, struct intern_pool
     return syntax_parse(sources->arena, pool, sources, source, diagnostics);
 }
 
-/* Every diagnostic can be shown: its span lies in the text, its help and text are there. */
+enum { TEXT_LONGEST = 2000 };
+
+/* Whether a text can be shown on a terminal as it is. */
+static bool is_safe(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 && text[i] != '\t')
+            return false;
+    return length <= TEXT_LONGEST && utf8_valid(text, length);
+}
+
+/* Every diagnostic can be shown: its span lies in the text, its words are safe. */
 static void check_diagnostics(struct source_list *sources, const struct diagnostic_list *diagnostics)
 {
     for (uint32_t i = 0; i < diagnostics->count; i++) {
         const struct diagnostic *item = &diagnostics->items[i];
         struct position position = source_position(sources, item->at);
         if (item->at.start > item->at.end || item->at.end > sources->items[item->at.source].length ||
-            position.line == 0 || item->text == NULL || code_page((unsigned)item->code) == NULL)
+            position.line == 0 || !is_safe(item->text) || (item->help != NULL && !is_safe(item->help)) ||
+            code_page((unsigned)item->code) == NULL)
             abort();
     }
 }

@@ -289,7 +289,7 @@ static void a_line_may_have_64_kib(void **state)
     size_t start = text.length - strlen("deny /");
     while (text.length - start < LINE_LONGEST)
         buffer_byte(&text, 'a');
-    buffer_string(&text, "\ndeny /b\n");
+    buffer_string(&text, "\r\ndeny /b\n");
     struct job job = parse(text.bytes);
     (void)state;
     assert_int_equal(job.diagnostics.count, 0);
