@@ -222,7 +222,7 @@ static void surprised_in_list(const struct surprise *surprise)
                             expected_phrase(surprise)),
                did_you_mean(surprise, near));
     } else if (read_denied) {
-        parser_error(parser, SBX004_MISSING_COMMA, surprise->before_at,
+        parser_error(parser, SBX002_UNEXPECTED_WORD, surprise->before_at,
                      "`deny` closes reading and writing alike, so it takes no `read`",
                      help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
     } else {

@@ -151,7 +151,7 @@ static const char *const bodies[] = {
     /* lists */
     "grant read /a <004|/b>",
     "grant read /a/my <004|file>",
-    "deny <004|read> /a",
+    "deny <002|read> /a",
     "deny /a <002|excpet> /b",
     "grant network any <002|prt> 80",
     "deny /a<005|,>",
