@@ -263,8 +263,13 @@ static void planted_grants_note(const struct follow *follow)
 {
     for (uint32_t i = 0; i < follow->openings.count; i++) {
         const struct opening *opening = &follow->openings.items[i];
-        if (opening->state == OPENING_PLANTED && opening->except == NOT_EXCEPT &&
-            is_grant(follow->rules[opening->rule].rule->kind))
+        const struct rule *rule = follow->rules[opening->rule].rule;
+        bool left_out =
+            opening->state == OPENING_PLANTED && opening->except == NOT_EXCEPT && is_grant(rule->kind);
+        /* Nothing is lost where another rule grants the target anyway. */
+        bool granted =
+            rule->kind == RULE_GRANT && gather_level(follow->gather, opening->leads->path) >= rule->level;
+        if (left_out && !granted)
             note_planted(follow->gather, &follow->rules[opening->rule], opening);
     }
 }

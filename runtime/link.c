@@ -246,9 +246,12 @@ static struct resolved *resolve(struct arena *arena, const char *path)
     }
     if (walk.directory >= 0)
         close(walk.directory);
-    if (walk.canonical.length >= PATH_MAX)
-        fail(&walk, ENAMETOOLONG);
     found->path = canonical_path(&walk);
+    if (walk.canonical.length >= PATH_MAX) {
+        fail(&walk, ENAMETOOLONG);
+        for (found->ancestor = found->path; strlen(found->ancestor) >= PATH_MAX;)
+            found->ancestor = path_parent(arena, found->ancestor);
+    }
     if (found->ancestor == NULL)
         found->ancestor = found->path;
     found->process = found->process || path_covers("/proc", found->path);

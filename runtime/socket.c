@@ -24,9 +24,13 @@ struct sockets {
     struct mount_table mounts;
 };
 
-static bool is_same(const struct host_socket *socket, const struct resolved *leads)
+/* Devices are compared as the mount table names them: what stat(2) says differs on btrfs. */
+static bool is_same(const struct sockets *sockets, const struct host_socket *socket,
+                    const struct resolved *leads)
 {
-    return leads->socket && (uint32_t)leads->inode == socket->inode && leads->device == socket->device;
+    const struct mount_entry *mount = mount_table_find(&sockets->mounts, leads->path);
+    return leads->socket && (uint32_t)leads->inode == socket->inode && mount != NULL &&
+           mount->device == socket->device;
 }
 
 /* A socket with further hard links may be in reach by those. */
@@ -37,16 +41,16 @@ static void socket_locate(struct sockets *sockets, const struct host_socket *soc
         socket->path[0] == '/' ? resolver_find(gather->resolver, socket->path) : NULL;
     if (leads != NULL && leads->socket)
         VECTOR_PUSH(gather->arena, &sockets->found, leads->path);
-    if (leads == NULL || !is_same(socket, leads) || leads->hard_links > 1)
+    if (leads == NULL || !is_same(sockets, socket, leads) || leads->hard_links > 1)
         VECTOR_PUSH(gather->arena, &sockets->sought, *socket);
 }
 
-static bool is_sought_on(const struct sockets *sockets, dev_t device)
+static bool is_sought_on(const struct sockets *sockets, const struct mount_entry *mount)
 {
-    for (uint32_t i = 0; i < sockets->sought.count; i++)
-        if (sockets->sought.items[i].device == device)
+    for (uint32_t i = 0; mount != NULL && i < sockets->sought.count; i++)
+        if (sockets->sought.items[i].device == mount->device)
             return true;
-    return false;
+    return mount == NULL;
 }
 
 static enum tree_answer socket_visit(void *context, const char *path, size_t length, unsigned char type)
@@ -109,13 +113,13 @@ static bool sought_find(struct sockets *sockets)
         if (path[0] != '/' || regions.items[i].level == LEVEL_NONE ||
             gather_level(gather, path_parent(gather->arena, path)) > LEVEL_NONE)
             continue;
-        const struct mount_entry *mount = mount_table_find(&sockets->mounts, path);
-        if ((mount == NULL || is_sought_on(sockets, mount->device)) && !walk_from(sockets, &walk, path))
+        if (is_sought_on(sockets, mount_table_find(&sockets->mounts, path)) &&
+            !walk_from(sockets, &walk, path))
             return false;
     }
     for (uint32_t i = 0; i < sockets->mounts.count; i++) {
         const struct mount_entry *mount = &sockets->mounts.items[i];
-        if (is_sought_on(sockets, mount->device) && gather_level(gather, mount->path) > LEVEL_NONE &&
+        if (is_sought_on(sockets, mount) && gather_level(gather, mount->path) > LEVEL_NONE &&
             gather_level(gather, path_parent(gather->arena, mount->path)) > LEVEL_NONE &&
             !walk_from(sockets, &walk, mount->path))
             return false;
@@ -200,12 +204,12 @@ void gather_sockets(struct gather *gather)
         unlisted_note(gather, "the kernel does not list the host's Unix sockets");
         return;
     }
-    for (uint32_t i = 0; i < listed.count; i++)
-        socket_locate(&sockets, &listed.items[i]);
-    if (sockets.sought.count > 0 && !mount_table_read(gather->arena, &sockets.mounts)) {
-        unlisted_note(gather, "the mount table cannot be read, and a host socket is not where its name says");
+    if (!mount_table_read(gather->arena, &sockets.mounts)) {
+        unlisted_note(gather, "the mount table cannot be read");
         return;
     }
+    for (uint32_t i = 0; i < listed.count; i++)
+        socket_locate(&sockets, &listed.items[i]);
     if (sockets.sought.count > 0 && !sought_find(&sockets)) {
         note_add(gather->notes, (struct note){
                                     .code = SBX456_TOO_MANY_ENTRIES,

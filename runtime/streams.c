@@ -81,7 +81,8 @@ static bool stream_prepare(struct streams *streams, const struct bound_policy *b
         return refuse(i, "is a directory", notes);
     if ((fcntl(i, F_GETFL) & O_PATH) != 0)
         return refuse(i, "is a descriptor that opens no file", notes);
-    if (!S_ISREG(status.st_mode) || is_granted(notes->arena, bound, i, &status))
+    bool stored = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
+    if (!stored || is_granted(notes->arena, bound, i, &status))
         return stream_pass(streams, i) || refuse(i, strerror(errno), notes);
     if (!stream_join(streams, i, &status) && !stream_pipe(streams, i))
         return refuse(i, strerror(errno), notes);

@@ -460,6 +460,28 @@ static void deep_trees_are_denied_where_paths_end(void **state)
     assert_true(noted(host, SBX458_DIRECTORY_DENIED_WHOLE));
 }
 
+static void a_denied_path_that_is_too_long_to_cover_is_refused(void **state)
+{
+    struct host *host = *state;
+    char name[201], path[PATH_MAX + 400];
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    int directory = open(below(host->top, "w"), O_RDONLY | O_DIRECTORY);
+    snprintf(path, sizeof path, "deny $WORK");
+    while (strlen(path) < PATH_MAX) {
+        assert_int_equal(mkdirat(directory, name, 0755), 0);
+        int next = openat(directory, name, O_RDONLY | O_DIRECTORY);
+        close(directory);
+        directory = next;
+        snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", name);
+    }
+    close(directory);
+    /* Binding takes 4096 bytes; the file system ends one byte before. */
+    path[strlen("deny $WORK") + PATH_MAX - strlen(below(host->top, "w"))] = '\0';
+    assert_false(gather(host, LINES("grant write $WORK", path)));
+    assert_true(noted(host, SBX453_CANNOT_JUDGE_PATH));
+}
+
 static void processes_of_proc_stay_and_the_rest_is_read_only(void **state)
 {
     struct host *host = *state;
@@ -523,6 +545,7 @@ int main(void)
         HOST_TEST(an_unreadable_directory_is_denied_whole),
         HOST_TEST(nothing_can_be_made_in_a_directory_of_others),
         HOST_TEST(deep_trees_are_denied_where_paths_end),
+        HOST_TEST(a_denied_path_that_is_too_long_to_cover_is_refused),
         HOST_TEST(what_belongs_to_processes_cannot_be_denied),
         HOST_TEST(processes_of_proc_stay_and_the_rest_is_read_only),
     };
