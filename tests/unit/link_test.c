@@ -218,6 +218,74 @@ static void paths_cover_whole_components(void **state)
     assert_false(path_covers("/a/b", "/a"));
 }
 
+static uint32_t random_below(uint32_t *seed, uint32_t limit)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % limit;
+}
+
+/* A directory, a file or a link somewhere in the tree, whose text is made of few names, so that links meet. */
+static void random_entry(struct place *place, uint32_t *seed)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const char *const steps[] = {"a", "b", "c", "d", "..", ".", "a/", "none"};
+    char path[64] = "", text[2 * PATH_MAX] = "";
+    for (uint32_t i = 1 + random_below(seed, 3); i > 0; i--)
+        snprintf(path + strlen(path), sizeof path - strlen(path), "%s%s", names[random_below(seed, 4)],
+                 i > 1 ? "/" : "");
+    uint32_t kind = random_below(seed, 6);
+    if (kind < 3) {
+        if (kind == 0)
+            snprintf(text, sizeof text, "%s/", place->top);
+        for (uint32_t i = 1 + random_below(seed, 3); i > 0; i--)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", steps[random_below(seed, 8)],
+                     i > 1 ? "/" : "");
+        if (symlink(text, below(place->top, path)) != 0)
+            return;
+    } else if (kind < 5) {
+        mkdir(below(place->top, path), 0755);
+    } else {
+        close(open(below(place->top, path), O_CREAT | O_EXCL | O_WRONLY, 0644));
+    }
+}
+
+/* The C library is asked the same; it follows links by name. The two may differ on one thing: a link to a
+ * file with a slash at its end leads nowhere, but whoever denies it means the file. */
+static void random_trees_resolve_as_the_system_resolves_them(void **state)
+{
+    struct place *place = *state;
+    uint32_t seed = 20261130, found = 0, looped = 0, missing = 0;
+    for (int tree = 0; tree < 300; tree++) {
+        struct resolver *resolver = resolver_create(place->arena);
+        for (int i = 0; i < 14; i++)
+            random_entry(place, &seed);
+        for (int i = 0; i < 60; i++) {
+            char path[PATH_MAX + 8], real[PATH_MAX];
+            snprintf(path, sizeof path, "%s/%c/%c/%c", place->top, "abcd"[i % 4], "abcd"[i / 4 % 4],
+                     "abcd"[i / 16]);
+            errno = 0;
+            bool exists = realpath(path, real) != NULL;
+            int error = errno;
+            const struct resolved *resolved = resolver_find(resolver, path);
+            if (exists) {
+                assert_true(resolved->kind != ENTRY_MISSING && resolved->kind != ENTRY_UNKNOWN);
+                assert_string_equal(resolved->path, real);
+                found++;
+            } else if (error == ELOOP) {
+                assert_int_equal(resolved->error, ELOOP);
+                looped++;
+            } else {
+                bool slash = error == ENOTDIR && resolved->kind == ENTRY_FILE;
+                assert_true(resolved->kind == ENTRY_MISSING || resolved->error == ENOENT || slash);
+                missing++;
+            }
+        }
+        temporary_remove(place->top);
+        assert_int_equal(mkdir(place->top, 0755), 0);
+    }
+    assert_true(found > 100 && looped > 100 && missing > 100);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, place_close)
@@ -235,6 +303,7 @@ int main(void)
         TEST(processes_are_not_looked_into),
         TEST(a_directory_without_search_cannot_be_judged),
         TEST(directories_open_without_links_only),
+        TEST(random_trees_resolve_as_the_system_resolves_them),
         TEST(paths_cover_whole_components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
