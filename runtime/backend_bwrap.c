@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -80,6 +81,14 @@ static const char *read_version(struct arena *arena, const struct backend *backe
     return escape_string(arena, word == NULL ? output.bytes : word + 1);
 }
 
+/* Options that every plan uses came with 0.5.0. A version of another form is left to speak for itself. */
+static bool is_too_old(const char *version)
+{
+    int major, minor;
+
+    return sscanf(version, "%d.%d", &major, &minor) == 2 && major == 0 && minor < 5;
+}
+
 bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
                   struct backend *backend, struct note_list *notes)
 {
@@ -99,6 +108,13 @@ bool backend_find(struct arena *arena, const struct bound_policy *bound, const c
         return false;
     }
     backend->version = read_version(arena, backend, &error);
+    if (backend->version != NULL && is_too_old(backend->version)) {
+        note_add(notes,
+                 (struct note){.code = SBX429_OLD_BUBBLEWRAP,
+                               .text = arena_format(arena, "bubblewrap %s is too old", backend->version),
+                               .help = "install version 0.5.0 or a later one"});
+        return false;
+    }
     if (backend->version == NULL)
         note_add(notes, (struct note){.code = SBX414_BACKEND_FAILED,
                                       .text = arena_format(arena, "%s --version %s",
@@ -190,8 +206,7 @@ SBX_NORETURN static void become_backend(const struct backend_request *request, c
     for (uint32_t i = 0; i < request->mask_count; i++)
         ready = ready && inherit(request->masks[i]);
     /* bubblewrap would hand the launcher's directory on as OLDPWD. */
-    if (ready && chdir("/") == 0 && inherit(request->backend->program) &&
-        sigprocmask(SIG_SETMASK, request->mask, NULL) == 0)
+    if (ready && chdir("/") == 0 && inherit(request->backend->program) && signals_give_back(request->signals))
         syscall(SYS_execveat, request->backend->program, "", argv, environment, AT_EMPTY_PATH);
     _exit(EXIT_FAILURE);
 }

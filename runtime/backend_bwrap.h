@@ -3,8 +3,8 @@
 
 #include "policy/bound.h"
 #include "runtime/inner_config.h"
+#include "runtime/signals.h"
 
-#include <signal.h>
 #include <sys/types.h>
 
 struct backend {
@@ -27,7 +27,7 @@ struct backend_request {
     int streams[3];              /* what becomes the command's 0 to 2 */
     const int *masks;            /* consecutive descriptors on /dev/null that the words name */
     uint32_t mask_count;
-    const sigset_t *mask; /* signal mask of the command */
+    const struct signals *signals; /* given back to the command */
 };
 
 /* A started sandbox, seen by the launcher. All descriptors are close-on-exec. */

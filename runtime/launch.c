@@ -277,7 +277,7 @@ static bool step_start(struct launch *launch)
                                       .inner = &launch->inner,
                                       .masks = launch->masks,
                                       .mask_count = launch->mask_count,
-                                      .mask = &launch->signals.before};
+                                      .signals = &launch->signals};
 
     memcpy(request.streams, launch->streams.inside, sizeof request.streams);
     if (!backend_start(launch->arena, &request, &launch->sandbox, &launch->notes))
@@ -293,6 +293,9 @@ static bool step_start(struct launch *launch)
 /* What was measured inside must be what was asked for. */
 static bool step_evidence(struct launch *launch)
 {
+    if (launch->evidence.variables != launch->variables.count + launch->inner.working_variable)
+        return launch_refuse(launch, SBX416_EVIDENCE,
+                             "the environment inside is not the one that was asked for", NULL);
     if (launch->evidence.problem[0] != '\0')
         return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem,
                              "nothing ran; sbx-launch --dry-run shows what was asked for");

@@ -52,7 +52,7 @@ static bool try_sandbox(struct arena *arena, const struct backend *backend, stru
                                       .words = &words,
                                       .inner = &inner,
                                       .streams = {null, null, null},
-                                      .mask = &signals.before};
+                                      .signals = &signals};
     if (!backend_start(arena, &request, &sandbox, &notes))
         return false;
     *outcome = sandbox_await(arena, &sandbox, &signals, &evidence);

@@ -18,26 +18,6 @@
 
 enum { ERROR_BYTES = 16384, END_MILLISECONDS = 10000, ORPHAN_MILLISECONDS = 1000 };
 
-static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
-                                SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
-
-bool signals_take(struct signals *signals)
-{
-    sigset_t taken;
-
-    sigemptyset(&taken);
-    sigaddset(&taken, SIGCHLD);
-    for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) {
-        struct sigaction action;
-        if (sigaction(forwarded[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(&taken, forwarded[i]);
-    }
-    if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || sigprocmask(SIG_BLOCK, &taken, &signals->before) != 0)
-        return false;
-    signals->descriptor = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    return signals->descriptor >= 0;
-}
-
 /* Waits for `process` until `deadline`; true once it is reaped or was no child of ours. */
 static bool reap_until(pid_t process, int64_t deadline)
 {

@@ -3,18 +3,10 @@
 
 #include "runtime/backend_bwrap.h"
 #include "runtime/evidence.h"
+#include "runtime/signals.h"
 #include "runtime/streams.h"
 
-enum { START_SECONDS = 30 /* until the evidence must be there */ };
-
-/* The signals that the launcher hands on, taken over from their default action. */
-struct signals {
-    sigset_t before; /* the mask that the command gets */
-    int descriptor;  /* signalfd */
-};
-
-/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD. False on failure. */
-bool signals_take(struct signals *signals);
+enum { START_SECONDS = 20 /* until the evidence must be there */ };
 
 /* Why a sandbox came to nothing, or how its command ended. */
 enum outcome_kind {

@@ -39,8 +39,7 @@ static bool step_record(struct launch *launch)
 SBX_NORETURN static void become_command(const struct launch *launch, int failure, pid_t parent)
 {
     bool ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-                 chdir(launch->prepared.directory) == 0 &&
-                 sigprocmask(SIG_SETMASK, &launch->signals.before, NULL) == 0;
+                 chdir(launch->prepared.directory) == 0 && signals_give_back(&launch->signals);
 
     if (ready)
         execvp(launch->options->command[0], launch->options->command);

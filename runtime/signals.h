@@ -1,0 +1,19 @@
+/* signals.h - the signals that the launcher takes over while something of its own making exists. */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* The signals that the launcher hands on, taken over from their default action. */
+struct signals {
+    sigset_t before;              /* the mask that the command gets */
+    struct sigaction before_pipe; /* its action on a broken pipe, which must not end the launcher */
+    int descriptor;               /* signalfd */
+};
+
+/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD, and ignores SIGPIPE. False on
+ * failure. */
+bool signals_take(struct signals *signals);
+
+/* In a child: undoes signals_take. Async-signal-safe. */
+bool signals_give_back(const struct signals *signals);
