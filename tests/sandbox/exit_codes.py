@@ -1,7 +1,10 @@
 """Exit codes, signals and the refusals before anything runs (commands.md)."""
+import fcntl
 import os
+import select
 import signal
 import subprocess
+import termios
 import time
 
 from lib import BASE, LAUNCHER, check, end, equal, main, test, world
@@ -64,7 +67,6 @@ def standard_streams_pass_through():
 
 @test
 def signals_sent_to_the_launcher_reach_the_command():
-    script = ("trap 'echo got $1; exit 3' {name}; echo ready; while :; do sleep 0.05; done")
     with world() as w:
         policy = w.policy("")
         for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2"):
@@ -204,12 +206,13 @@ def chdir_and_root_say_where_the_command_starts():
 def a_directory_as_a_stream_is_refused():
     with world() as w:
         policy = w.policy("")
-        for position in ("stdin",):
-            descriptor = os.open(w.outside, os.O_RDONLY)
-            try:
-                w.launch(policy, "touch", "ran", **{position: descriptor}).refused()
-            finally:
-                os.close(descriptor)
+        descriptor = os.open(w.outside, os.O_RDONLY)
+        for stream in ("0<&", "1>&", "2>&"):
+            result = subprocess.run(["sh", "-c", f'exec "$@" {stream}{descriptor}', "sh",
+                                     *w.command_line(policy, ["touch", "ran"])], cwd=w.work, env=w.environment(),
+                                    capture_output=True, pass_fds=(descriptor,))
+            equal(result.returncode, 125, stream)
+        os.close(descriptor)
         check(not os.path.exists(f"{w.work}/ran"), "something ran")
 
 
@@ -245,15 +248,53 @@ def a_file_that_is_not_granted_is_written_through_a_pipe():
 @test
 def an_expectation_that_does_not_hold_here_is_refused():
     with world() as w:
-        w.make("work/real/file", "x")
-        policy = w.compile(BASE + f"grant write $WORK\ndeny $HOME/x\nexpect deny read $HOME/x/y\n")
-        w.launch(policy, "true").succeeded()
-        os.symlink(w.work, os.path.join(w.home, "y"))
-        # Bound, $WORK and $HOME are one directory, which the compiler cannot know.
-        policy = w.compile(BASE + "grant write $WORK\nexpect deny write $HOME/x\n")
-        w.launch(policy, "touch", "ran", env=w.environment(HOME=w.work), options=["--lease", f"{w.outside}/l"]).refused(
-            "SBX")
-        check(not os.path.exists(f"{w.work}/ran"), "something ran")
+        home = w.make("work/sub/home/")
+        # Bound, $HOME lies in a writable part of $WORK, which the compiler cannot know.
+        text = BASE + "grant write $WORK/sub\nexpect deny write $HOME/x\n"
+        w.launch(w.compile(text), "touch", "sub/ran").succeeded()
+        os.remove(f"{w.work}/sub/ran")
+        w.launch(w.compile(text), "touch", "sub/ran", env=w.environment(HOME=home)).refused("SBX417", "6:")
+        check(not os.path.exists(f"{w.work}/sub/ran"), "something ran")
+
+
+@test
+def an_expected_denial_is_checked_again_after_links_were_followed():
+    with world() as w:
+        secret = w.make("outside/secret", "x")
+        os.symlink(w.outside, f"{w.top}/link")
+        text = BASE + f"grant read $WORK\ngrant read {w.top}/link\nexpect deny read {secret}\n"
+        w.launch(w.compile(text), "true").refused("SBX417")
+
+
+@test
+def a_terminal_reaches_the_whole_group_and_cannot_be_written_to():
+    with world() as w:
+        policy = w.policy("")
+        script = ("trap 'echo outer; exit 9' INT; sh -c 'trap \"echo inner; exit 0\" INT; echo ready; "
+                  "while :; do sleep 0.05; done'; wait")
+        master, slave = os.openpty()
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        process = subprocess.Popen(w.command_line(policy, ["bash", "-c", script]), cwd=w.work, env=w.environment(),
+                                   stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal)
+        os.close(slave)
+        seen = b""
+        try:
+            while b"ready" not in seen:
+                seen += os.read(master, 1000)
+            os.write(master, b"\x03")
+            equal(process.wait(timeout=20), 9)
+            while select.select([master], [], [], 1)[0]:
+                try:
+                    seen += os.read(master, 1000)
+                except OSError:
+                    break
+        finally:
+            end(process)
+            os.close(master)
+        check(b"outer" in seen and b"inner" in seen, seen)
 
 
 main()

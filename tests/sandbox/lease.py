@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from lib import BASE, check, end, equal, main, test, world
+from lib import BASE, check, check_schema, end, equal, main, test, world
 
 MEMBERS = ["leaseId", "policy", "requestedPolicyHash", "effectivePolicyHash", "backend", "backendVersion", "kernel",
            "enforcedControls", "acceptedExceptions", "layers", "notes", "pid", "startedAt", "expiresAt", "endedAt", "exit",
@@ -23,6 +23,7 @@ def every_member_is_there_and_every_needed_control_with_evidence():
         w.make("work/secret", "x")
         _, lease = w.lease("deny $WORK/secret, $WORK/**/*.key, $WORK/missing\ngrant scratch\nlimit files to 100\n", "true")
         equal(list(lease), MEMBERS)
+        check_schema(lease, "sbx-lease.schema.json")
         held = controls(lease)
         wanted = ALWAYS | {"socket.path", "fs.deny", "fs.deny.pattern", "fs.deny.missing", "scratch", "limit.files"}
         check(wanted <= set(held), f"missing: {wanted - set(held)}")
@@ -157,6 +158,7 @@ def accepted_exceptions_are_recorded_and_not_called_enforced():
         policy = 'grant network host example.com port 443\naccept net.host on bwrap because "a test"\n'
         result, lease = w.lease(policy, "true")
         result.succeeded()
+        check_schema(lease, "sbx-lease.schema.json")
         equal([(entry["control"], entry["target"], entry["because"], entry["line"]) for entry in lease["acceptedExceptions"]],
               [("net.host", "bwrap", "a test", 7)])
         check("net.host" not in controls(lease), "an exception is called enforced")

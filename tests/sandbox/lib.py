@@ -10,7 +10,8 @@ import sys
 import tempfile
 import traceback
 
-BUILD = os.environ.get("SBX_BUILD") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build")
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("SBX_BUILD") or os.path.join(TREE, "build"))
 SBXC = os.path.join(BUILD, "sbxc")
 LAUNCHER = os.path.join(BUILD, "sbx-launch")
 IS_ROOT = os.geteuid() == 0
@@ -157,6 +158,54 @@ class Result:
         for word in words:
             check(word in self.err, f"{word!r} is not in: {self.err}")
         return self
+
+
+def valid(value, schema, root=None, at="$"):
+    """Checks `value` by the part of JSON Schema that schema/ uses."""
+    root = root or schema
+    if "$ref" in schema:
+        return valid(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, at)
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    names = schema.get("type", [])
+    names = [names] if isinstance(names, str) else names
+    if names:
+        fits = any(isinstance(value, kinds[name]) if name != "integer" else isinstance(value, int) and not isinstance(value, bool)
+                   for name in names)
+        check(fits, f"{at} is no {names}: {value!r}")
+    if "enum" in schema:
+        check(value in schema["enum"], f"{at}: {value!r} is none of {schema['enum']}")
+    if "pattern" in schema:
+        check(re.search(schema["pattern"], value), f"{at}: {value!r} does not match {schema['pattern']}")
+    if "minimum" in schema:
+        check(value >= schema["minimum"], f"{at}: {value!r} is too small")
+    if "oneOf" in schema:
+        check(sum(fits_schema(value, part, root) for part in schema["oneOf"]) == 1, f"{at}: {value!r} fits none or several")
+    if isinstance(value, dict):
+        for name in schema.get("required", []):
+            check(name in value, f"{at} has no {name}")
+        for name, part in value.items():
+            known = schema.get("properties", {})
+            check(name in known or schema.get("additionalProperties", True), f"{at} has {name}")
+            if name in known:
+                valid(part, known[name], root, f"{at}.{name}")
+    if isinstance(value, list):
+        check(len(value) >= schema.get("minItems", 0), f"{at} is too short")
+        for number, part in enumerate(value):
+            valid(part, schema.get("items", {}), root, f"{at}[{number}]")
+    return True
+
+
+def fits_schema(value, schema, root):
+    try:
+        return valid(value, schema, root)
+    except AssertionError:
+        return False
+
+
+def check_schema(value, name):
+    """Checks `value` by schema/NAME."""
+    with open(os.path.join(TREE, "schema", name)) as file:
+        valid(value, json.load(file))
 
 
 @contextlib.contextmanager

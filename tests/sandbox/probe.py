@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 
-from lib import IS_ROOT, LAUNCHER, check, equal, main, test, world
+from lib import IS_ROOT, LAUNCHER, check, check_schema, equal, main, test, world
 
 
 def probe(*before, preexec=None):
     result = subprocess.run([*before, LAUNCHER, "--probe", "--json"], capture_output=True, preexec_fn=preexec)
-    return result.returncode, json.loads(result.stdout)
+    answer = json.loads(result.stdout)
+    check_schema(answer, "sbx-probe.schema.json")
+    return result.returncode, answer
 
 
 @test

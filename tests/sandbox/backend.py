@@ -1,0 +1,107 @@
+"""A bubblewrap that hangs, fails, or does not do what it was asked: nothing runs. Each stands in for /usr/bin/bwrap in a
+mount namespace of the test's own."""
+import os
+import subprocess
+import time
+
+from lib import IS_ROOT, check, equal, main, test, world
+
+REAL = "/usr/bin/bwrap"
+
+
+def launch_with(w, script, *command, text="grant scratch\n"):
+    """Launches under a /usr/bin/bwrap that is `script`; $BWRAP in it is the real one."""
+    moved = w.make("real/bwrap")
+    with open(REAL, "rb") as source, open(moved, "wb") as target:
+        target.write(source.read())
+    fake = w.make("fake/bwrap", f"#!/bin/bash\nBWRAP={moved}\n[ \"$1\" = --version ] && exec echo bubblewrap 0.8.0\n{script}\n")
+    os.chmod(moved, 0o755)
+    os.chmod(fake, 0o755)
+    enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
+    return subprocess.run([*enter, "sh", "-c", f'mount --bind {fake} {REAL} && exec "$@"', "sh",
+                           *w.command_line(w.policy(text), command or ["touch", "ran"])],
+                          cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+
+
+def refused(w, result, *words):
+    check(result.returncode == 125, str(result))
+    for word in words:
+        check(word in result.stderr.decode(), f"{word!r} is not in {result.stderr.decode()}")
+    equal(os.listdir(w.work), [], "something ran or was left behind")
+
+
+@test
+def the_stand_in_itself_works():
+    with world() as w:
+        equal(launch_with(w, 'exec $BWRAP "$@"', "sh", "-c", "exit 7").returncode, 7)
+
+
+@test
+def one_that_makes_no_sandbox_at_all_runs_nothing():
+    with world() as w:
+        refused(w, launch_with(w, 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', text="deny $WORK/x\n"))
+
+
+@test
+def one_that_leaves_the_filter_out_is_found_out():
+    with world() as w:
+        refused(w, launch_with(w, 'exec $BWRAP --args "$2" "${@:5}"'), "SBX416", "filter")
+
+
+@test
+def one_that_adds_a_writable_mount_is_found_out():
+    with world() as w:
+        refused(w, launch_with(w, 'exec $BWRAP --args "$2" --bind /usr /usr "${@:3}"'), "SBX416", "/usr is mounted writable")
+
+
+@test
+def one_that_hides_a_grant_behind_another_directory_is_found_out():
+    with world() as w:
+        refused(w, launch_with(w, f'exec $BWRAP --args "$2" --tmpfs {w.work} "${{@:3}}"'), "SBX416")
+
+
+@test
+def one_that_adds_a_variable_is_found_out():
+    with world() as w:
+        refused(w, launch_with(w, 'exec $BWRAP --args "$2" --setenv EXTRA 1 "${@:3}"'), "SBX416", "environment")
+
+
+@test
+def one_that_shares_the_network_is_found_out():
+    with world() as w:
+        result = launch_with(w, 'exec 9< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
+                                'exec $BWRAP --args 9 "${@:3}"')
+        refused(w, result, "SBX416", "network")
+
+
+@test
+def what_it_says_is_shown_escaped_and_placeholders_go():
+    with world() as w:
+        result = launch_with(w, r'printf "bwrap: \033[31mno\n" >&2; exit 1', text="deny $WORK/missing\n")
+        refused(w, result, "SBX414", "\\x1b[31mno")
+        check(b"\x1b" not in result.stderr, result.stderr)
+
+
+@test
+def one_that_is_too_old_is_refused():
+    with world() as w:
+        fake = w.make("old/bwrap", "#!/bin/sh\necho bubblewrap 0.4.1\n")
+        os.chmod(fake, 0o755)
+        enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
+        result = subprocess.run([*enter, "sh", "-c", f'mount --bind {fake} {REAL} && exec "$@"', "sh",
+                                 *w.command_line(w.policy(""), ["touch", "ran"])],
+                                cwd=w.work, env=w.environment(), capture_output=True)
+        refused(w, result, "SBX429", "0.4.1")
+
+
+@test
+def one_that_hangs_is_ended():
+    with world() as w:
+        begun = time.monotonic()
+        refused(w, launch_with(w, "sleep 4545 & sleep 4545", text="deny $WORK/missing\n"), "SBX415")
+        check(time.monotonic() - begun < 60, "it took too long")
+        left = subprocess.run(["pgrep", "-f", "^sleep 4545"], capture_output=True).stdout
+        equal(left, b"", "left running")
+
+
+main()
