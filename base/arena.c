@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct arena {
     struct chunk *chunks;
     jmp_buf *exhausted;
     size_t used, next_size;
+    struct arena *parent, *children, *sibling;
 };
 
 static size_t aligned(size_t size)
@@ -30,8 +32,10 @@ static char *chunk_memory(struct chunk *chunk)
     return (char *)chunk + aligned(sizeof *chunk);
 }
 
-static SBX_NORETURN void exhausted(struct arena *arena)
+static SBX_NORETURN void exhausted(const struct arena *arena)
 {
+    while (arena->exhausted == NULL && arena->parent != NULL)
+        arena = arena->parent;
     if (arena->exhausted != NULL)
         longjmp(*arena->exhausted, 1);
     abort();
@@ -74,10 +78,34 @@ struct arena *arena_create(size_t expected)
     return arena;
 }
 
+struct arena *arena_child(struct arena *parent)
+{
+    struct arena *child = arena_create(0);
+    if (child == NULL)
+        exhausted(parent);
+    child->parent = parent;
+    child->sibling = parent->children;
+    parent->children = child;
+    return child;
+}
+
+static void leave_parent(const struct arena *arena)
+{
+    if (arena->parent == NULL)
+        return;
+    struct arena **link = &arena->parent->children;
+    while (*link != arena)
+        link = &(*link)->sibling;
+    *link = arena->sibling;
+}
+
 void arena_destroy(struct arena *arena)
 {
     if (arena == NULL)
         return;
+    while (arena->children != NULL)
+        arena_destroy(arena->children);
+    leave_parent(arena);
     for (struct chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -90,21 +118,30 @@ void arena_on_exhausted(struct arena *arena, jmp_buf *handler)
     arena->exhausted = handler;
 }
 
+/* A chunk with room for `size` bytes. One that they fill goes behind the current chunk, whose rest is still used. */
+static struct chunk *chunk_add(struct arena *arena, size_t size)
+{
+    bool fills = size > arena->next_size;
+    struct chunk *chunk = chunk_create(fills ? size : arena->next_size), **link = &arena->chunks;
+    if (chunk == NULL)
+        exhausted(arena);
+    if (fills && arena->chunks != NULL)
+        link = &arena->chunks->next;
+    chunk->next = *link;
+    *link = chunk;
+    if (arena->next_size < CHUNK_LARGEST)
+        arena->next_size *= 2;
+    return chunk;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ALIGNMENT)
         exhausted(arena);
     size = aligned(size == 0 ? 1 : size);
     struct chunk *chunk = arena->chunks;
-    if (chunk == NULL || chunk->size - chunk->used < size) {
-        chunk = chunk_create(size > arena->next_size ? size : arena->next_size);
-        if (chunk == NULL)
-            exhausted(arena);
-        chunk->next = arena->chunks;
-        arena->chunks = chunk;
-        if (arena->next_size < CHUNK_LARGEST)
-            arena->next_size *= 2;
-    }
+    if (chunk == NULL || chunk->size - chunk->used < size)
+        chunk = chunk_add(arena, size);
     void *memory = chunk_memory(chunk) + chunk->used;
     chunk->used += size;
     arena->used += size;

@@ -17,6 +17,10 @@ struct arena;
 /* A new arena, or NULL when out of memory. `expected` is a hint: the bytes that the job will need (0: unknown). */
 struct arena *arena_create(size_t expected);
 
+/* A new arena for a part of `parent`'s job, such as scratch memory: freed with the parent at the latest, and running out of
+ * memory goes where the parent's does. */
+struct arena *arena_child(struct arena *parent);
+
 /* Frees everything ever allocated from `arena`, and the arena. NULL is allowed. */
 void arena_destroy(struct arena *arena);
 

@@ -255,7 +255,5 @@ struct policy *build_policy(struct load *load)
         build_check(&builder);
     if (load->diagnostics->errors != 0)
         return NULL;
-    struct policy *policy = policy_of(&builder);
-    policy_hash(policy);
-    return policy;
+    return policy_of(&builder);
 }

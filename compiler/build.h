@@ -77,7 +77,7 @@ struct builder {
 };
 
 /* Builds the policy of the layer in `load`, of which every text parsed as far as it could. NULL if there are errors.
- * The policy lives in `load->arena` and keeps no pointer into the syntax trees. */
+ * The policy lives in `load->arena`, keeps no pointer into the syntax trees, and has no hashes yet but that of its texts. */
 struct policy *build_policy(struct load *load);
 
 /* --- shared by build*.c ------------------------------------------------------------------------------------------ */

@@ -34,10 +34,12 @@ static bool kind_fits(struct compilation *compilation, const struct load *load, 
 static struct compiled_layer compile_layer(struct compilation *compilation, const struct compile_input *job,
                                            const struct load_input *input, bool managed)
 {
+    bool keep = job->keep_syntax || job->only_syntax;
+    struct arena *syntax = keep ? compilation->arena : arena_child(compilation->arena);
     struct load *load = arena_alloc(compilation->arena, sizeof *load);
     *load = (struct load){
         .arena = compilation->arena,
-        .syntax_arena = job->syntax_arena != NULL ? job->syntax_arena : compilation->arena,
+        .syntax_arena = syntax,
         .pool = compilation->pool,
         .sources = &compilation->sources,
         .diagnostics = &compilation->diagnostics,
@@ -45,10 +47,13 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
     struct compiled_layer layer = {.load = load};
     bool loaded = load_files(load, input, &compilation->failure);
     compilation->pool = load->pool;
-    if (!loaded || job->only_syntax)
-        return layer;
-    if (kind_fits(compilation, load, managed))
+    if (loaded && !job->only_syntax && kind_fits(compilation, load, managed))
         layer.policy = build_policy(load);
+    /* Syntax trees are larger than what is made of them, so they go before the rest needs the room. */
+    if (!keep)
+        arena_destroy(syntax);
+    if (layer.policy != NULL)
+        policy_hash(layer.policy);
     return layer;
 }
 

@@ -12,9 +12,8 @@ struct compile_input {
     struct load_input input;
     const char *const *managed; /* files of managed layers, .sbx or .bin; in order */
     uint32_t managed_count;
-    bool only_syntax; /* stop after parsing */
-    /* Where syntax trees go, so that they can be freed before the policy is used; NULL: with everything else. */
-    struct arena *syntax_arena;
+    bool keep_syntax; /* the syntax trees are wanted afterwards */
+    bool only_syntax; /* stop after parsing; keeps them too */
 };
 
 /* One layer's files, and the policy made of them. */

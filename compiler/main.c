@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         return EXIT_WRONG;
     }
     arena_on_exhausted(arena, &exhausted);
-    struct session session = {.arena = arena, .exhausted = &exhausted, .out = buffer_in(arena)};
+    struct session session = {.arena = arena, .out = buffer_in(arena)};
     int status = write_out(&session, run(&session, argc, argv));
     arena_destroy(arena);
     return status;

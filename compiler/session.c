@@ -188,20 +188,13 @@ bool session_begin(struct session *session)
 struct policy *session_compile(struct session *session)
 {
     const struct options *options = &session->options;
-    bool only_syntax = options->dump != NULL && strcmp(options->dump, "syntax") == 0;
-    /* Syntax trees are larger than what is made of them, so they go before binding needs the room. */
-    struct arena *syntax = only_syntax ? NULL : arena_create(0);
-    if (syntax != NULL)
-        arena_on_exhausted(syntax, session->exhausted);
     const struct compile_input input = {
         .input = {.file = options->arguments.items[0]},
         .managed = options->managed.items,
         .managed_count = options->managed.count,
-        .only_syntax = only_syntax,
-        .syntax_arena = syntax,
+        .only_syntax = options->dump != NULL && strcmp(options->dump, "syntax") == 0,
     };
     session->compilation = compile(session->arena, &input);
-    arena_destroy(syntax);
     session_print_diagnostics(session, &session->compilation->diagnostics);
     session->exit = EXIT_WRONG;
     if (session->compilation->failure != NULL)

@@ -5,13 +5,10 @@
 #include "compiler/options.h"
 #include "policy/bound.h"
 
-#include <setjmp.h>
-
 enum { EXIT_DONE = 0, EXIT_DENIED = 1, EXIT_DIFFERENT = 1, EXIT_WRONG = 2, EXIT_UNENFORCEABLE = 3 };
 
 struct session {
     struct arena *arena;
-    jmp_buf *exhausted; /* where running out of memory leads */
     struct options options;
     struct buffer out;  /* for standard output; written once, at the end */
     enum system system; /* the system that is meant, and whether --os said so */

@@ -22,8 +22,9 @@ static void put_body(struct buffer *out, const struct policy *policy, const stru
 
 void policy_write(struct buffer *out, const struct policy *policy)
 {
-    struct buffer body = buffer_in(out->arena);
-    put_body(&body, policy, canonical_gather(out->arena, policy, ALL_LAYERS));
+    struct arena *scratch = arena_child(out->arena);
+    struct buffer body = buffer_in(scratch);
+    put_body(&body, policy, canonical_gather(scratch, policy, ALL_LAYERS));
 
     size_t start = out->length;
     buffer_bytes(out, FILE_MAGIC, FILE_MAGIC_SIZE);
@@ -33,4 +34,5 @@ void policy_write(struct buffer *out, const struct policy *policy)
     unsigned char hash[FILE_HASH_SIZE];
     crypto_hash_sha256(hash, (const unsigned char *)out->bytes + start, out->length - start);
     buffer_bytes(out, hash, sizeof hash);
+    arena_destroy(scratch);
 }

@@ -11,12 +11,14 @@ static const char layer_title[] = "sbx layer 1\n", policy_title[] = "sbx policy 
 
 static void layer_hash(struct layer *layer, const struct policy *policy, uint32_t number)
 {
-    struct buffer bytes = buffer_in(policy->arena);
-    struct canonical *canonical = canonical_gather(policy->arena, policy, number);
+    struct arena *scratch = arena_child(policy->arena);
+    struct buffer bytes = buffer_in(scratch);
+    struct canonical *canonical = canonical_gather(scratch, policy, number);
     buffer_string(&bytes, layer_title);
     canonical_tables(&bytes, canonical);
     canonical_rules(&bytes, canonical);
     crypto_hash_sha256(layer->hash, (const unsigned char *)bytes.bytes, bytes.length);
+    arena_destroy(scratch);
 }
 
 static int compare_entries(const void *a, const void *b)
