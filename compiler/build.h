@@ -115,7 +115,7 @@ void build_too_many(struct builder *builder, struct span at);
 enum path_use {
     PATH_PATTERNS = 1, /* patterns are allowed */
     PATH_GRANT = 2,    /* the whole file system is not */
-    PATH_DENY = 4,     /* $SUBMODULES is allowed: nothing is opened by it */
+    PATH_DENY = 4,     /* $SUBMODULES and $GITDIRS are allowed: nothing is opened by them */
 };
 
 /* Appends the paths that `word` stands for; reports what is wrong with it and appends nothing then. `uses` is a set of

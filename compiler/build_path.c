@@ -398,10 +398,11 @@ static bool check_path(struct reader *reader, const struct policy_path *path)
     if (top && path->rest[0] == '\0' && (reader->uses & PATH_GRANT) != 0)
         return refuse_whole(reader, SBX108_GRANT_EVERYTHING, "a grant cannot cover the whole file system",
                             "grant the directories that are needed, such as $WORK");
-    if (path->root == ROOT_SUBMODULES && (reader->uses & PATH_DENY) == 0)
+    if (root_is_found(path->root) && (reader->uses & PATH_DENY) == 0)
         return refuse_whole(
-            reader, SBX117_SUBMODULES, "$SUBMODULES can only be denied",
-            "the command itself can write the index that it comes from; name $REPO or $GITDIR");
+            reader, SBX117_FOUND_ROOT,
+            arena_format(reader->builder->arena, "$%s can only be denied", root_names[path->root]),
+            "the command itself can write what it is found by; name $REPO or $GITDIR");
     if (top && path->pattern && !starts_fixed(path))
         return refuse_whole(reader, SBX111_PATTERN_START, "a pattern must start below a fixed name or a root",
                             "write it below a root, as in $WORK/**/.env");

@@ -110,6 +110,14 @@ static const char *normal_path(struct arena *arena, const char *path)
     return out.bytes;
 }
 
+static bool is_list_root(const char *name)
+{
+    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
+        if (strcmp(root_names[root], name) == 0)
+            return root_is_list(root);
+    return false;
+}
+
 static bool is_root_name(const char *name)
 {
     for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
@@ -136,7 +144,7 @@ static const char *read_root(struct session *session, const char *text)
     if (root.value == NULL)
         return arena_format(arena, "--root %s: the path must be absolute, without ..", shown);
     for (uint32_t i = 0; i < session->roots.count; i++)
-        if (strcmp(session->roots.items[i].name, root.name) == 0 && strcmp(root.name, "GITDIR") != 0)
+        if (strcmp(session->roots.items[i].name, root.name) == 0 && !is_list_root(root.name))
             return arena_format(arena, "--root %s is given twice", root.name);
     VECTOR_PUSH(arena, &session->roots, root);
     return NULL;

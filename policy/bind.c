@@ -72,8 +72,7 @@ const struct root_value *binder_root(const struct binder *binder, const struct r
     if (binder_is_managed(binder, rule) && of_account)
         return &bindings->managed_roots[root];
     const struct root_value *repo = &bindings->roots[ROOT_REPO];
-    bool of_repo = root == ROOT_REPO || root == ROOT_GITDIR || root == ROOT_SUBMODULES;
-    if (of_repo && repo->state == ROOT_BOUND && repo->count > 0 &&
+    if (root_of_repository(root) && repo->state == ROOT_BOUND && repo->count > 0 &&
         binder_is_wide(binder, rule, repo->paths[0]))
         return &unset_root;
     return &bindings->roots[root];
@@ -97,8 +96,7 @@ static void note_unset(const struct binder *binder, const struct rule *rule, con
                        enum path_use use, const char *why)
 {
     const char *name = name_of_root(binder, path), *statement = rule_text(binder->arena, rule);
-    bool may_lack = path->root == ROOT_REPO || path->root == ROOT_GITDIR || path->root == ROOT_SUBMODULES ||
-                    path->root == ROOT_ENV;
+    bool may_lack = root_of_repository(path->root) || path->root == ROOT_ENV;
     enum code code = SBX150_ROOT_UNSET;
     const char *outcome = "the rule is left out", *help = NULL;
 
@@ -181,7 +179,7 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
         return false;
     }
     const struct root_value *value = binder_root(binder, rule, path->root);
-    bool empty = value->state == ROOT_BOUND && value->count == 0 && path->root != ROOT_SUBMODULES;
+    bool empty = value->state == ROOT_BOUND && value->count == 0 && !root_is_found(path->root);
     if (value->refused != NULL || value->state == ROOT_UNSET || empty) {
         note_unset(binder, rule, path, use, value->refused != NULL ? value->refused : "is not set");
         return false;

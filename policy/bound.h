@@ -20,8 +20,7 @@ enum root_state {
 
 struct root_value {
     enum root_state state;
-    const char *const
-        *paths; /* absolute, canonical; more than one only for ROOT_GITDIR and ROOT_SUBMODULES */
+    const char *const *paths; /* absolute, canonical; more than one only where root_is_list */
     uint32_t count;
     const char *given; /* paths[0] as it was found, before its links were resolved; NULL: the same */
     const char *

@@ -173,8 +173,8 @@ static const char *path_problem(const struct rule *rule)
         return "a pattern outside a deny";
     if (grants && *path->rest == '\0' && (path->root == ROOT_SLASH || path->root == ROOT_DRIVE))
         return "a grant of everything";
-    if (path->root == ROOT_SUBMODULES && !denies && rule->kind != RULE_EXPECT)
-        return "$SUBMODULES outside a deny";
+    if (root_is_found(path->root) && !denies && rule->kind != RULE_EXPECT)
+        return "$SUBMODULES or $GITDIRS outside a deny";
     return NULL;
 }
 

@@ -99,7 +99,7 @@ static void root_set(struct binder *binder, enum root root, const char *path)
 
 static enum root given_root(const char *name)
 {
-    for (enum root root = ROOT_WORK; root <= ROOT_SUBMODULES; root++)
+    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
         if (strcmp(root_names[root], name) == 0)
             return root;
     return ROOTS;
@@ -127,7 +127,7 @@ static void given_add(struct binder *binder, const struct variable *given)
         given_refuse(binder, given, "the path is not absolute");
     } else if (path == NULL) {
         given_refuse(binder, given, strerror(errno));
-    } else if (value->state == ROOT_BOUND && root != ROOT_GITDIR && root != ROOT_SUBMODULES) {
+    } else if (value->state == ROOT_BOUND && !root_is_list(root)) {
         given_refuse(binder, given, "the root is given twice");
     } else {
         const char **paths = arena_array(binder->arena, value->count + 1, sizeof *paths);
@@ -220,6 +220,8 @@ static void repository_bind(struct binder *binder)
     }
     if (roots[ROOT_SUBMODULES].state != ROOT_BOUND)
         submodules_find(binder->arena, &roots[ROOT_REPO], &roots[ROOT_GITDIR], &roots[ROOT_SUBMODULES]);
+    if (roots[ROOT_GITDIRS].state != ROOT_BOUND)
+        gitdirs_find(binder->arena, &roots[ROOT_GITDIR], &roots[ROOT_GITDIRS], binder->notes);
 }
 
 /* Managed layers do not ask the environment, which whoever runs the command chooses. */

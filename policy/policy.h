@@ -29,12 +29,22 @@ enum root {
     ROOT_REPO,
     ROOT_GITDIR,
     ROOT_SUBMODULES,
+    ROOT_GITDIRS,
     ROOT_ENV, /* $env.NAME; `name` is NAME */
     ROOTS
 };
 
 /* "WORK" and so on; "" for ROOT_SLASH and ROOT_DRIVE, "env" for ROOT_ENV. */
 extern const char *const root_names[ROOTS];
+
+/* Whether a root is found in the repository around $WORK, and is unset where there is none. */
+bool root_of_repository(enum root root);
+
+/* Whether a root may stand for several paths. $env.NAME is a list of its own kind. */
+bool root_is_list(enum root root);
+
+/* Whether a root comes from what the command itself can write, so that nothing may be opened by it. */
+bool root_is_found(enum root root);
 
 struct policy_path {
     enum root root;

@@ -187,7 +187,7 @@ static const char *roots_given(struct arena *arena, struct bindings *bindings,
         if (root == ROOT_ENV)
             return arena_format(arena, "there is no root %s", escape_string(arena, given->items[i].name));
         struct root_value *value = &bindings->roots[root];
-        if (value->count > 0 && root != ROOT_GITDIR && root != ROOT_SUBMODULES)
+        if (value->count > 0 && !root_is_list(root))
             return arena_format(arena, "the root %s is given twice", root_names[root]);
         const char **paths = arena_array(arena, value->count + 1, sizeof *paths);
         for (uint32_t path = 0; path < value->count; path++)

@@ -18,8 +18,24 @@ const char *const root_names[ROOTS] = {
     [ROOT_REPO] = "REPO",
     [ROOT_GITDIR] = "GITDIR",
     [ROOT_SUBMODULES] = "SUBMODULES",
+    [ROOT_GITDIRS] = "GITDIRS",
     [ROOT_ENV] = "env",
 };
+
+bool root_of_repository(enum root root)
+{
+    return root == ROOT_REPO || root_is_list(root);
+}
+
+bool root_is_list(enum root root)
+{
+    return root == ROOT_GITDIR || root_is_found(root);
+}
+
+bool root_is_found(enum root root)
+{
+    return root == ROOT_SUBMODULES || root == ROOT_GITDIRS;
+}
 
 const char *const operation_names[OPERATIONS] = {
     [OPERATION_READ] = "read",       [OPERATION_WRITE] = "write",     [OPERATION_EXEC] = "exec",

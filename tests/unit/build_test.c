@@ -77,6 +77,8 @@ static const struct mistake mistakes[] = {
     {"deny $SUBMODULES/, $SUBMODULES/x\nlet A = $SUBMODULES\ndeny write $A\ndeny exec $SUBMODULES", 0, NULL,
      NULL},
     {"grant read $SUBMODULES", 117, "$SUBMODULES", NULL},
+    {"deny write $GITDIRS/hooks/, $GITDIRS/config", 0, NULL, NULL},
+    {"grant write $GITDIRS", 117, "$GITDIRS", NULL},
     {"let A = $SUBMODULES\ngrant write $A/x", 117, "$A/x", NULL},
     {"deny /a except $SUBMODULES", 117, "$SUBMODULES", NULL},
     {"sbx 1\nmanaged \"m\"\nlimit write to $SUBMODULES", 117, "$SUBMODULES", NULL},

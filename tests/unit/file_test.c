@@ -305,7 +305,7 @@ static void rules_that_no_text_makes_are_refused(void **state)
         {policy, {.kind = RULE_DENY, .level = LEVEL_WRITE, .path = work}, "a deny of nothing"},
         {policy,
          {.kind = RULE_GRANT, .level = LEVEL_READ, .path = {.root = ROOT_SUBMODULES, .rest = ""}},
-         "$SUBMODULES outside a deny"},
+         "$SUBMODULES or $GITDIRS outside a deny"},
         {policy, {.kind = RULE_LIMIT_READ, .path = work}, "only a managed layer"},
         {policy, {.kind = RULE_PERMIT_BYPASS}, "only a managed layer"},
         {managed, {.kind = RULE_GRANT, .level = LEVEL_READ, .path = work}, "a managed layer that grants"},
