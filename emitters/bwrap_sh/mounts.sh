@@ -54,8 +54,11 @@ level_at() {
         value=${rest%%"$tab"*} rest=${rest#"$value"}
         case $kind in
         grant)
-            if [ ${#path} -gt "$longest" ] || [ "$value" -lt "$granted" ]; then
+            # The longest path decides; at the same path the lower level.
+            if [ ${#path} -gt "$longest" ]; then
                 longest=${#path} granted=$value
+            elif [ ${#path} -eq "$longest" ] && [ "$value" -lt "$granted" ]; then
+                granted=$value
             fi
             ;;
         auto) [ "$value" -le "$automatic" ] || automatic=$value ;;

@@ -27,8 +27,9 @@ canonical() {
 
 # Whether $1 is the root, the home directory or a directory above it.
 wide() {
+    above=${1%/}
     case ${HOME:-}/ in
-    "${1%/}"/*) return 0 ;;
+    "$above"/*) return 0 ;;
     esac
     return 1
 }
