@@ -81,7 +81,10 @@ static void add_test(struct builder *builder, uint32_t node, struct test test)
 
 static const struct pattern *compile(struct builder *builder, const struct bound_path *at, bool fold)
 {
-    return at->pattern ? pattern_compile(builder->bound->arena, at->path, fold) : NULL;
+    if (!at->pattern)
+        return NULL;
+    builder->index->has_patterns = true;
+    return pattern_compile(builder->bound->arena, at->path, fold);
 }
 
 /* Names of exceptions always compare by bytes: folding them would lift the deny for more names than were written. */

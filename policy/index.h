@@ -71,6 +71,7 @@ struct decision_index {
     struct layer_tries *layers;
     uint32_t layer_count;
     bool folds;
+    bool has_patterns;
     struct rule_numbers kinds[RULE_KINDS]; /* the rules of each kind, but those dropped */
     struct name_map *variables, *services; /* rules of the env and service classes by their exact name */
     struct rule_numbers variable_patterns, service_patterns; /* and those whose name has a sign */

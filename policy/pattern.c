@@ -19,7 +19,9 @@ struct token {
 
 /* What matches one component, or for `many` (**) any number of them. */
 struct component {
-    bool many;
+    bool many, literal;
+    int first, last; /* the byte that it starts and ends with, -1 if that is open */
+    size_t least;    /* bytes, at least, of what it matches */
     struct token *items;
     uint32_t count, capacity;
 };
@@ -35,40 +37,10 @@ struct pattern {
     struct sequence folded; /* empty unless compiled with `fold` */
 };
 
-/* The components of a path, one after the other: of "/a/b" these are "", "a" and "b"; of "$X" it is "$X". */
-struct cursor {
-    const char *at, *end;
-    bool more;
-};
-
 struct name {
     const char *bytes;
     size_t length;
 };
-
-static struct cursor cursor_of(const char *path, size_t length)
-{
-    if (length > 0 && path[length - 1] == '/')
-        length--;
-    return (struct cursor){path, path + length, true};
-}
-
-static struct cursor cursor_of_rest(const char *rest, size_t length)
-{
-    return length == 0 ? (struct cursor){rest, rest, false} : (struct cursor){rest + 1, rest + length, true};
-}
-
-static bool cursor_next(struct cursor *cursor, struct name *name)
-{
-    if (!cursor->more)
-        return false;
-    const char *slash = memchr(cursor->at, '/', (size_t)(cursor->end - cursor->at));
-    const char *stop = slash != NULL ? slash : cursor->end;
-    *name = (struct name){cursor->at, (size_t)(stop - cursor->at)};
-    cursor->more = slash != NULL;
-    cursor->at = cursor->more ? slash + 1 : stop;
-    return true;
-}
 
 /* ---- compiling ---- */
 
@@ -147,6 +119,25 @@ static size_t compile_bytes(struct arena *arena, struct token *token, const char
     return at;
 }
 
+/* Notes what lets most names be refused at a glance. */
+static void describe(struct component *component)
+{
+    component->literal = component->count == 1 && component->items[0].kind == TOKEN_BYTES;
+    component->first = component->last = -1;
+    for (uint32_t i = 0; i < component->count; i++) {
+        const struct token *token = &component->items[i];
+        if (token->kind == TOKEN_BYTES) {
+            component->least += token->byte_length;
+            if (i == 0)
+                component->first = (unsigned char)token->bytes[0];
+            if (i + 1 == component->count)
+                component->last = (unsigned char)token->bytes[token->byte_length - 1];
+        } else if (token->kind != TOKEN_RUN) {
+            component->least++;
+        }
+    }
+}
+
 static struct component compile_component(struct arena *arena, const char *text, size_t at, size_t end,
                                           bool fold)
 {
@@ -165,6 +156,7 @@ static struct component compile_component(struct arena *arena, const char *text,
         }
         VECTOR_PUSH(arena, &component, token);
     }
+    describe(&component);
     return component;
 }
 
@@ -240,7 +232,7 @@ static struct name name_from(struct name name, size_t at)
 
 /* Going back to the last * alone is enough: what an earlier one took is the shortest that fits, and a longer one would
  * leave less for the rest. So the cost is at most the product of the lengths. */
-static bool component_matches(const struct component *component, struct name name, bool folded)
+static bool tokens_match(const struct component *component, struct name name, bool folded)
 {
     uint32_t at = 0, retry = UINT32_MAX;
     struct name retry_name = name;
@@ -270,102 +262,141 @@ static bool component_matches(const struct component *component, struct name nam
     return true;
 }
 
-/* Matches the components from number `at` on; `whole`: up to the path's end, else up to the pattern's end. As inside a
- * component, going back to the last ** alone is enough. */
-static bool sequence_matches(const struct sequence *sequence, uint32_t at, struct cursor cursor, bool whole,
-                             bool folded)
+static bool component_matches(const struct component *component, struct name name, bool folded)
 {
-    uint32_t retry = UINT32_MAX;
-    struct cursor retry_cursor = cursor;
-    struct name name;
+    if (name.length < component->least)
+        return false;
+    if (component->literal)
+        return name.length == component->least &&
+               memcmp(name.bytes, component->items[0].bytes, name.length) == 0;
+    if (component->first >= 0 && (unsigned char)name.bytes[0] != component->first)
+        return false;
+    if (component->last >= 0 && (unsigned char)name.bytes[name.length - 1] != component->last)
+        return false;
+    return tokens_match(component, name, folded);
+}
+
+static struct name name_at(const struct pattern_path *path, uint32_t at)
+{
+    uint32_t start = at == 0 ? 0 : path->ends[at - 1] + 1;
+    return (struct name){path->path + start, path->ends[at] - start};
+}
+
+/* Matches the components of the pattern and of the path from number `from` on; `whole`: up to the path's end, else up to
+ * the pattern's end. As inside a component, going back to the last ** alone is enough. */
+static bool sequence_matches(const struct sequence *sequence, const struct pattern_path *path, uint32_t from,
+                             bool whole, bool folded)
+{
+    uint32_t at = from, name = from, retry = UINT32_MAX, retry_name = 0;
 
     for (;;) {
-        if (at == sequence->count && (!whole || !cursor.more))
+        if (at == sequence->count && (!whole || name == path->count))
             return true;
         if (at < sequence->count && sequence->items[at].many) {
             if (at + 1 == sequence->count)
-                return cursor.more; /* at the end ** stands for one or more */
+                return name < path->count; /* at the end ** stands for one or more */
             retry = ++at;
-            retry_cursor = cursor;
+            retry_name = name;
             continue;
         }
         if (at < sequence->count) {
-            if (!cursor_next(&cursor, &name))
+            if (name >= path->count)
                 return false;
-            if (component_matches(&sequence->items[at], name, folded)) {
+            if (component_matches(&sequence->items[at], name_at(path, name), folded)) {
                 at++;
+                name++;
                 continue;
             }
         }
-        if (retry == UINT32_MAX || !cursor_next(&retry_cursor, &name))
+        if (retry == UINT32_MAX || retry_name >= path->count)
             return false;
-        cursor = retry_cursor;
+        name = ++retry_name;
         at = retry;
     }
 }
 
-static bool sequence_may_match_below(const struct sequence *sequence, struct cursor cursor, bool folded)
+static bool sequence_may_match_below(const struct sequence *sequence, const struct pattern_path *path,
+                                     bool folded)
 {
-    struct name name;
     for (uint32_t at = 0; at < sequence->count; at++) {
-        if (sequence->items[at].many || !cursor_next(&cursor, &name))
+        if (sequence->items[at].many || at >= path->count)
             return true;
-        if (!component_matches(&sequence->items[at], name, folded))
+        if (!component_matches(&sequence->items[at], name_at(path, at), folded))
             return false;
     }
     return false;
 }
 
-/* Folds `path` into `buffer`. False if that does not fit: then the pattern counts as matching, since it only denies. */
-static bool fold_path(struct name *folded, char *buffer, const char *path, size_t length)
+/* Cuts `path` with `ends` as room for PATTERN_DEPTH components; false if it has more. */
+static bool cut(struct pattern_path *out, uint32_t *ends, const char *path, size_t length)
 {
-    ptrdiff_t size = fold_text(path, length, buffer, FOLD_CAPACITY);
-    if (size == FOLD_TOO_LONG)
+    if (length > 0 && path[length - 1] == '/')
+        length--;
+    *out = (struct pattern_path){path, ends, 0};
+    if (length > UINT32_MAX - 1)
         return false;
-    *folded = (struct name){buffer, (size_t)size};
-    return true;
+    for (size_t at = 0;; at++) {
+        const char *slash = memchr(path + at, '/', length - at);
+        if (out->count == PATTERN_DEPTH)
+            return false;
+        at = slash != NULL ? (size_t)(slash - path) : length;
+        ends[out->count++] = (uint32_t)at;
+        if (slash == NULL)
+            return true;
+    }
 }
 
-static bool matches_folded(const struct pattern *pattern, const char *path, size_t length, bool whole)
+enum question { COVERS, MATCHES, MATCHES_BELOW };
+
+static bool answer(const struct sequence *sequence, const struct pattern_path *path, enum question question,
+                   bool folded)
+{
+    return question == MATCHES_BELOW ? sequence_may_match_below(sequence, path, folded)
+                                     : sequence_matches(sequence, path, 0, question == MATCHES, folded);
+}
+
+/* What cannot be folded counts as matching, since folded patterns only deny. */
+static bool answer_folded(const struct pattern *pattern, const char *path, size_t length,
+                          enum question question)
 {
     char buffer[FOLD_CAPACITY];
-    struct name folded;
-    if (!fold_path(&folded, buffer, path, length))
-        return true;
-    return sequence_matches(&pattern->folded, 0, cursor_of(folded.bytes, folded.length), whole, true);
+    uint32_t ends[PATTERN_DEPTH];
+    struct pattern_path folded;
+    ptrdiff_t size = fold_text(path, length, buffer, sizeof buffer);
+    return size == FOLD_TOO_LONG || !cut(&folded, ends, buffer, (size_t)size) ||
+           answer(&pattern->folded, &folded, question, true);
+}
+
+static bool ask(const struct pattern *pattern, const char *path, size_t length, enum question question)
+{
+    uint32_t ends[PATTERN_DEPTH];
+    struct pattern_path exact;
+    return !cut(&exact, ends, path, length) || answer(&pattern->exact, &exact, question, false) ||
+           (pattern->folded.count > 0 && answer_folded(pattern, path, length, question));
 }
 
 bool pattern_covers(const struct pattern *pattern, const char *path, size_t length)
 {
-    return sequence_matches(&pattern->exact, 0, cursor_of(path, length), false, false) ||
-           (pattern->folded.count > 0 && matches_folded(pattern, path, length, false));
-}
-
-bool pattern_covers_rest(const struct pattern *pattern, const char *rest, size_t length, const char *folded,
-                         size_t folded_length)
-{
-    const struct sequence *exact = &pattern->exact, *fold = &pattern->folded;
-    return sequence_matches(exact, exact->fixed, cursor_of_rest(rest, length), false, false) ||
-           (fold->count > 0 &&
-            sequence_matches(fold, fold->fixed, cursor_of_rest(folded, folded_length), false, true));
+    return ask(pattern, path, length, COVERS);
 }
 
 bool pattern_matches(const struct pattern *pattern, const char *path, size_t length)
 {
-    return sequence_matches(&pattern->exact, 0, cursor_of(path, length), true, false) ||
-           (pattern->folded.count > 0 && matches_folded(pattern, path, length, true));
+    return ask(pattern, path, length, MATCHES);
 }
 
 bool pattern_may_match_below(const struct pattern *pattern, const char *path, size_t length)
 {
-    char buffer[FOLD_CAPACITY];
-    struct name folded;
-    if (sequence_may_match_below(&pattern->exact, cursor_of(path, length), false))
-        return true;
+    return ask(pattern, path, length, MATCHES_BELOW);
+}
+
+bool pattern_covers_cut(const struct pattern *pattern, const struct pattern_path *path,
+                        const struct pattern_path *folded, uint32_t fixed)
+{
     if (pattern->folded.count == 0)
-        return false;
-    return !fold_path(&folded, buffer, path, length) ||
-           sequence_may_match_below(&pattern->folded, cursor_of(folded.bytes, folded.length), true);
+        return sequence_matches(&pattern->exact, path, fixed, false, false);
+    return sequence_matches(&pattern->folded, folded, fixed, false, true) ||
+           sequence_matches(&pattern->exact, path, fixed, false, false);
 }
 
 /* ---- text ---- */

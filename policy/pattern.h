@@ -5,8 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pattern;
+
+enum { PATTERN_DEPTH = 2050 };
 
 /* Compiles canonical pattern text such as "/w/a?/b" (`\` escapes a byte). Never NULL; the text was
  * checked by the compiler (pattern_check). `fold`: compare as macOS and Windows denies do (case, NFC/NFD) besides
@@ -14,13 +17,21 @@ struct pattern;
 struct pattern *pattern_compile(struct arena *arena, const char *text, bool fold);
 
 /* Whether the pattern covers `path`: matches it or a directory above it. O(path length x pattern length), whatever
- * the pattern. No allocation. */
+ * the pattern. No allocation. Like the functions below, true for a path of more than PATTERN_DEPTH components, which no
+ * system call takes. */
 bool pattern_covers(const struct pattern *pattern, const char *path, size_t length);
 
-/* The same for a path that is known to pass through the pattern's fixed prefix: `rest` is what follows the prefix, ""
- * or "/a/b". `folded` is the rest of the folded path (fold.h), used only if the pattern was compiled with `fold`. */
-bool pattern_covers_rest(const struct pattern *pattern, const char *rest, size_t length, const char *folded,
-                         size_t folded_length);
+/* A path cut into components: number i ends before offset ends[i], number i + 1 starts behind the '/' there. */
+struct pattern_path {
+    const char *path;
+    const uint32_t *ends;
+    uint32_t count;
+};
+
+/* The same for a path whose first `fixed` components are known to be the pattern's fixed prefix. `folded` is the folded
+ * path (fold.h), used only if the pattern was compiled with `fold`. */
+bool pattern_covers_cut(const struct pattern *pattern, const struct pattern_path *path,
+                        const struct pattern_path *folded, uint32_t fixed);
 
 /* Whether the pattern matches exactly `path`, not only something above it. */
 bool pattern_matches(const struct pattern *pattern, const char *path, size_t length);

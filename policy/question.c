@@ -6,15 +6,15 @@ void index_ask(const struct decision_index *index, const char *path, size_t leng
         length--;
     question->path = path;
     question->length = length;
-    question->too_long = false;
-    trie_cut(index->trie, path, length, &question->exact);
+    question->too_long = !trie_cut(index->trie, path, length, index->has_patterns, &question->exact);
     if (!index->folds)
         return;
     ptrdiff_t size = fold_text(path, length, question->buffer, sizeof question->buffer);
-    question->too_long = size == FOLD_TOO_LONG;
-    question->folded = question->buffer;
+    question->too_long = question->too_long || size == FOLD_TOO_LONG;
     question->folded_length = question->too_long ? 0 : (size_t)size;
-    trie_cut(index->trie, question->folded, question->folded_length, &question->fold);
+    question->too_long = !trie_cut(index->trie, question->buffer, question->folded_length,
+                                   index->has_patterns, &question->fold) ||
+                         question->too_long;
 }
 
 struct opened index_opened(const struct decision_index *index, uint32_t layer,
@@ -35,27 +35,15 @@ struct opened index_opened(const struct decision_index *index, uint32_t layer,
     }
 }
 
-/* Where the rest of a path starts behind its first `depth` components, of which `cut` may know fewer. */
-static size_t rest_at(const struct trie_path *cut, const char *path, size_t length, uint32_t depth)
-{
-    if (depth <= cut->count)
-        return cut->ends[depth - 1];
-    size_t at = cut->count == 0 ? 0 : cut->ends[cut->count - 1] + 1;
-    for (uint32_t missing = depth - cut->count; at < length; at++)
-        if (path[at] == '/' && --missing == 0)
-            return at;
-    return length;
-}
-
+/* Whether a pattern that hangs at a node `depth` components below its root covers the path. */
 static bool pattern_applies(const struct decision_index *index, const struct pattern *pattern,
                             const struct question *question, uint32_t depth)
 {
-    size_t at = rest_at(&question->exact, question->path, question->length, depth);
+    const struct pattern_path exact = {question->path, question->exact.ends, question->exact.total};
     if (!index->folds)
-        return pattern_covers_rest(pattern, question->path + at, question->length - at, NULL, 0);
-    size_t folded_at = rest_at(&question->fold, question->folded, question->folded_length, depth);
-    return pattern_covers_rest(pattern, question->path + at, question->length - at,
-                               question->folded + folded_at, question->folded_length - folded_at);
+        return pattern_covers_cut(pattern, &exact, NULL, depth);
+    const struct pattern_path folded = {question->buffer, question->fold.ends, question->fold.total};
+    return pattern_covers_cut(pattern, &exact, &folded, depth);
 }
 
 static bool is_excepted(const struct decision_index *index, uint32_t root, const struct question *question)

@@ -9,11 +9,12 @@
 
 /* A path that is asked about, cut into names as written and, where denies fold, as folded. */
 struct question {
-    const char *path, *folded;
+    const char *path;
     size_t length, folded_length;
-    bool too_long; /* cannot be folded: no such name can exist, and nothing may be allowed */
+    bool
+        too_long; /* cannot be folded or matched: no system call takes such a name, and nothing may be allowed */
     struct trie_path exact, fold;
-    char buffer[FOLD_CAPACITY];
+    char buffer[FOLD_CAPACITY]; /* the folded path */
 };
 
 /* Cuts `path` into `*question`, which must not outlive `path`. */

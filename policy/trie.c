@@ -2,7 +2,6 @@
 
 #include "base/vector.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct name {
@@ -184,20 +183,26 @@ uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t 
     return node;
 }
 
-void trie_cut(const struct trie *trie, const char *path, size_t length, struct trie_path *cut)
+bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut)
 {
     const char *end = path_end(path, length), *at = path, *stop;
-    cut->count = 0;
+    bool known = true;
+    cut->count = cut->total = 0;
     do {
         stop = component_end(at, end);
         size_t size = (size_t)(stop - at);
-        uint32_t name = find_name(trie, at, size, hash_name(at, size));
-        if (name == TRIE_NONE || (uint64_t)(stop - path) > UINT32_MAX)
-            return;
-        cut->names[cut->count] = name;
-        cut->ends[cut->count++] = (uint32_t)(stop - path);
+        uint32_t name = known ? find_name(trie, at, size, hash_name(at, size)) : TRIE_NONE;
+        known = name != TRIE_NONE;
+        if (!known && !whole)
+            return true;
+        if (cut->total == TRIE_DEPTH || (uint64_t)(stop - path) > UINT32_MAX)
+            return !whole;
+        if (known)
+            cut->names[cut->count++] = name;
+        cut->ends[cut->total++] = (uint32_t)(stop - path);
         at = stop + 1;
-    } while (stop != end && cut->count < TRIE_DEPTH);
+    } while (stop != end);
+    return true;
 }
 
 uint32_t trie_child(const struct trie *trie, uint32_t node, const struct trie_path *path, uint32_t depth)

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trie;
@@ -17,10 +18,11 @@ enum {
     TRIE_DEPTH = 2050
 };
 
-/* A path cut into components: of "/a/b" they are "", "a", "b". Only those up to the first name that stands in no trie
- * are kept: behind it there is nothing to find. */
+/* A path cut into components: of "/a/b" they are "", "a", "b". Their names are kept up to the first one that stands in no
+ * trie: behind it there is nothing to find. */
 struct trie_path {
-    uint32_t count;
+    uint32_t count; /* components with a name */
+    uint32_t total; /* components with an end */
     uint32_t names[TRIE_DEPTH];
     uint32_t ends[TRIE_DEPTH]; /* offset behind each component */
 };
@@ -38,8 +40,9 @@ uint32_t trie_nodes(const struct trie *trie);
  * not matter. Returns TRIE_NONE for a path of more than TRIE_DEPTH components. */
 uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t length);
 
-/* Cuts `path` into `*cut`. */
-void trie_cut(const struct trie *trie, const char *path, size_t length, struct trie_path *cut);
+/* Cuts `path` into `*cut`. With `whole` the ends of all components are kept, else only those with a name; false if the
+ * whole path has more than TRIE_DEPTH components. */
+bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut);
 
 /* The child of `node` for the component number `depth` of the path, or TRIE_NONE. */
 uint32_t trie_child(const struct trie *trie, uint32_t node, const struct trie_path *path, uint32_t depth);
