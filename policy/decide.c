@@ -34,7 +34,7 @@ static enum level layer_level(const struct bound_policy *bound, uint32_t layer,
     return level_min(allowed, index_closed(bound, layer, question).cap);
 }
 
-static enum level effective_level(const struct bound_policy *bound, const struct question *question)
+enum level question_level(const struct bound_policy *bound, const struct question *question)
 {
     enum level level = bound->index->layer_count > 0 ? LEVEL_WRITE : LEVEL_NONE;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
@@ -46,7 +46,7 @@ enum level bound_level(const struct bound_policy *bound, const char *path, size_
 {
     struct question question;
     index_ask(bound->index, path, length, &question);
-    return effective_level(bound, &question);
+    return question_level(bound, &question);
 }
 
 enum level bound_layer_level(const struct bound_policy *bound, uint32_t layer, const char *path,
@@ -61,7 +61,7 @@ bool bound_exec(const struct bound_policy *bound, const char *path, size_t lengt
 {
     struct question question;
     index_ask(bound->index, path, length, &question);
-    if (effective_level(bound, &question) < LEVEL_READ)
+    if (question_level(bound, &question) < LEVEL_READ)
         return false;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (index_closed(bound, layer, &question).exec)

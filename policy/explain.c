@@ -121,7 +121,9 @@ static const struct decision *decide_level(struct answer *answer, enum level nee
 {
     size_t length = strlen(answer->path);
     enum level level = bound_level(answer->bound, answer->path, length);
-    explain_level(answer->bound, answer->path, length, &answer->entries);
+    struct question question;
+    index_ask(answer->bound->index, answer->path, length, &question);
+    explain_level(answer->bound, &question, &answer->entries);
     return finish(answer, level >= needed ? VERDICT_ALLOW : VERDICT_DENY, level);
 }
 
@@ -131,7 +133,9 @@ static const struct decision *decide_exec(struct answer *answer)
     enum level level = bound_level(answer->bound, answer->path, length);
     bool allowed = bound_exec(answer->bound, answer->path, length);
     struct entry_list levels = {.arena = answer->arena};
-    explain_level(answer->bound, answer->path, length, &levels);
+    struct question question;
+    index_ask(answer->bound->index, answer->path, length, &question);
+    explain_level(answer->bound, &question, &levels);
     if (level >= LEVEL_READ)
         explain_exec(answer->bound, answer->path, length, &answer->entries);
     for (uint32_t i = 0; i < levels.count; i++)

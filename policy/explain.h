@@ -1,7 +1,7 @@
 /* explain.h - the rules that took part in a decision, in an order that tells the story. Private to policy/. */
 #pragma once
 
-#include "policy/bound.h"
+#include "policy/question.h"
 
 /* One rule and what it leaves; those that leave the least come first, then grants before caps, then by their place. */
 struct entry {
@@ -22,8 +22,8 @@ enum { RANK_GRANT, RANK_DEFAULT, RANK_DENY, RANK_LIMIT };
 void explain_add(struct entry_list *list, struct entry entry);
 void explain_sort(struct entry_list *list);
 
-/* Fills the empty `list` with what decided the level at `path`, and sorts it. Never left empty. */
-void explain_level(const struct bound_policy *bound, const char *path, size_t length,
+/* Fills the empty `list` with what decided the level at the path, and sorts it. Never left empty. */
+void explain_level(const struct bound_policy *bound, const struct question *question,
                    struct entry_list *list);
 
 /* The same for `deny exec` alone (left empty if there is none), and for a Unix socket. */

@@ -161,19 +161,17 @@ static bool starts_closed(const struct entry_list *list)
     return list->count > 0 && list->items[0].leaves == LEVEL_NONE;
 }
 
-void explain_level(const struct bound_policy *bound, const char *path, size_t length, struct entry_list *list)
+void explain_level(const struct bound_policy *bound, const struct question *question, struct entry_list *list)
 {
-    struct question question;
-    index_ask(bound->index, path, length, &question);
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (bound->index->layers[layer].kind == LAYER_POLICY)
-            add_grants(bound, layer, &question, list);
+            add_grants(bound, layer, question, list);
     drop_lower_grants(list);
     bool granted = list->count > 0;
-    add_denies(bound, &question, CLOSES_LEVEL, list);
+    add_denies(bound, question, CLOSES_LEVEL, list);
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (bound->index->layers[layer].kind == LAYER_MANAGED)
-            add_lists(bound, layer, &question, list);
+            add_lists(bound, layer, question, list);
     explain_sort(list);
     /* Without a grant nothing is open, unless a deny says so more plainly. */
     if (!granted && !starts_closed(list)) {

@@ -29,8 +29,8 @@ struct prover {
     struct arena *arena;
     const struct bound_policy *bound;
     const struct name_class *class;
-    struct prove_table *table;
-    struct pattern_list *patterns; /* of each space */
+    struct prove_table *table;     /* the exact names */
+    struct pattern_list *patterns; /* of each space: the others */
     bool *limited;                 /* of each layer */
     enum system system;
 };
@@ -62,20 +62,24 @@ static const char *one_case(const struct prover *prover, const char *name)
     return lower;
 }
 
+static uint64_t hash_name(const char *name)
+{
+    return prove_hash_add(prove_hash_start(), name, strlen(name));
+}
+
 static void add_to(struct prover *prover, uint32_t space, const struct rule *rule)
 {
     const char *name = one_case(prover, rule->name);
     if (rule->kind != RULE_SET_ENV && strchr(name, '*') != NULL)
         VECTOR_PUSH(prover->arena, &prover->patterns[space], rule);
     else
-        prove_table_put(prover->table, space, name, strlen(name));
+        prove_table_put(prover->table, space, name, strlen(name), hash_name(name));
 }
 
 static bool space_has(const struct prover *prover, uint32_t space, const char *name)
 {
     const char *key = one_case(prover, name);
-    size_t length = strlen(key);
-    if (prove_table_get(prover->table, space, key, length, prove_hash(key, length)) != PROVE_NONE)
+    if (prove_table_get(prover->table, space, key, strlen(key), hash_name(key)) != PROVE_NONE)
         return true;
     for (uint32_t i = 0; i < prover->patterns[space].count; i++)
         if (names_match(prover->patterns[space].items[i]->name, name, prover->system))
@@ -140,7 +144,7 @@ static const char *prove_class(struct arena *arena, const struct bound_policy *b
         .arena = arena,
         .bound = bound,
         .class = class,
-        .table = prove_table_create(arena),
+        .table = prove_table_create(arena, 0),
         .patterns = arena_array(arena, (size_t)layers * 3, sizeof *prover.patterns),
         .limited = arena_array(arena, layers, sizeof *prover.limited),
         .system = class->grant == RULE_GRANT_ENV ? bound->bindings.system : SYSTEM_LINUX,

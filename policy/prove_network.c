@@ -15,38 +15,42 @@ struct rule_list {
     uint32_t count, capacity;
 };
 
+/* Host rules by their host. */
+struct host_rules {
+    struct prove_table *table;
+    struct rule_list *items; /* by number in the table */
+    uint32_t count, capacity;
+};
+
+/* What denies, or what the list of one layer has. */
+struct rule_set {
+    struct host_rules hosts;
+    struct rule_list others;
+};
+
 struct prover {
     struct arena *arena;
     const struct bound_policy *bound;
-    struct prove_table *table;
-    struct {
-        struct rule_list *items; /* by number in the table */
-        uint32_t count, capacity;
-    } hosts;
-    struct rule_list denies, *lists; /* without host rules; lists: of each layer */
-    bool *limited;
+    struct rule_set denies, *lists; /* lists: of each layer */
+    bool *limited;                  /* of each layer */
 };
 
-enum { SPACE_DENY };
-
-static uint32_t list_space(uint32_t layer)
+static uint64_t hash_host(const char *host)
 {
-    return SPACE_DENY + 1 + layer;
+    return prove_hash_add(prove_hash_start(), host, strlen(host));
 }
 
-static void add_rule(struct prover *prover, const struct rule *rule)
+static void add_rule(struct prover *prover, struct rule_set *set, const struct rule *rule)
 {
-    bool deny = rule->kind == RULE_DENY_NETWORK;
-    struct rule_list *others = deny ? &prover->denies : &prover->lists[rule->layer];
+    const char *host = rule->network->host;
     if (rule->network->target != NETWORK_HOST) {
-        VECTOR_PUSH(prover->arena, others, rule);
+        VECTOR_PUSH(prover->arena, &set->others, rule);
         return;
     }
-    uint32_t space = deny ? SPACE_DENY : list_space(rule->layer);
-    uint32_t number = prove_table_put(prover->table, space, rule->network->host, strlen(rule->network->host));
-    while (prover->hosts.count <= number)
-        VECTOR_PUSH(prover->arena, &prover->hosts, (struct rule_list){0});
-    VECTOR_PUSH(prover->arena, &prover->hosts.items[number], rule);
+    uint32_t number = prove_table_put(set->hosts.table, 0, host, strlen(host), hash_host(host));
+    if (set->hosts.count <= number)
+        VECTOR_PUSH(prover->arena, &set->hosts, (struct rule_list){0});
+    VECTOR_PUSH(prover->arena, &set->hosts.items[number], rule);
 }
 
 static void collect(struct prover *prover)
@@ -56,9 +60,12 @@ static void collect(struct prover *prover)
         enum rule_kind kind = bound_rule->rule->kind;
         if (kind == RULE_LIMIT_NETWORK)
             prover->limited[bound_rule->rule->layer] = true;
-        bool closes = kind == RULE_DENY_NETWORK || kind == RULE_LIMIT_NETWORK;
-        if (closes && !bound_rule->dropped && !bound_rule->rule->nothing)
-            add_rule(prover, bound_rule->rule);
+        if (bound_rule->dropped || bound_rule->rule->nothing)
+            continue;
+        if (kind == RULE_DENY_NETWORK)
+            add_rule(prover, &prover->denies, bound_rule->rule);
+        else if (kind == RULE_LIMIT_NETWORK)
+            add_rule(prover, &prover->lists[bound_rule->rule->layer], bound_rule->rule);
     }
 }
 
@@ -71,28 +78,27 @@ static bool has_port(const struct network *network, const struct endpoint *endpo
     return in_range && (network->protocols & endpoint->protocol) != 0;
 }
 
-static bool has_any(const struct prover *prover, uint32_t space, const char *host,
-                    const struct endpoint *endpoint)
+static bool has_host(const struct host_rules *hosts, const char *host, const struct endpoint *endpoint)
 {
-    size_t length = strlen(host);
-    uint32_t number = prove_table_get(prover->table, space, host, length, prove_hash(host, length));
-    for (uint32_t i = 0; number != PROVE_NONE && i < prover->hosts.items[number].count; i++)
-        if (has_port(prover->hosts.items[number].items[i]->network, endpoint))
+    uint32_t number = prove_table_get(hosts->table, 0, host, strlen(host), hash_host(host));
+    for (uint32_t i = 0; number != PROVE_NONE && i < hosts->items[number].count; i++)
+        if (has_port(hosts->items[number].items[i]->network, endpoint))
             return true;
     return false;
 }
 
-/* Whether a host rule of the space covers the name: itself, "*." and what stands behind any of its dots, or "*"; a denied
- * host also denies all below it. */
-static bool name_in(const struct prover *prover, uint32_t space, const struct endpoint *endpoint)
+/* Whether a host rule covers the name: itself, "*." and what stands behind any of its dots, or "*"; a denied host (`below`)
+ * also denies all below it. */
+static bool has_name(const struct prover *prover, const struct host_rules *hosts,
+                     const struct endpoint *endpoint, bool below)
 {
     if (endpoint->name == NULL)
         return false;
-    if (has_any(prover, space, endpoint->name, endpoint) || has_any(prover, space, "*", endpoint))
+    if (has_host(hosts, endpoint->name, endpoint) || has_host(hosts, "*", endpoint))
         return true;
     for (const char *dot = strchr(endpoint->name, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
-        if (has_any(prover, space, arena_format(prover->arena, "*%s", dot), endpoint) ||
-            (space == SPACE_DENY && has_any(prover, space, dot + 1, endpoint)))
+        if (has_host(hosts, arena_format(prover->arena, "*%s", dot), endpoint) ||
+            (below && has_host(hosts, dot + 1, endpoint)))
             return true;
     return false;
 }
@@ -134,12 +140,12 @@ static const char *check(const struct prover *prover, const struct endpoint *end
     const char *asked = endpoint->name != NULL ? endpoint->name : "an address";
     if (bound_connect(prover->bound, endpoint) != VERDICT_ALLOW)
         return NULL;
-    if (name_in(prover, SPACE_DENY, endpoint) || list_has(&prover->denies, endpoint))
+    if (has_name(prover, &prover->denies.hosts, endpoint, true) || list_has(&prover->denies.others, endpoint))
         return arena_format(prover->arena, "a connection to %s, port %u, is open although it is denied",
                             escape_string(prover->arena, asked), endpoint->port);
     for (uint32_t layer = 0; layer < prover->bound->policy->layer_count; layer++)
-        if (prover->limited[layer] && !name_in(prover, list_space(layer), endpoint) &&
-            !list_has(&prover->lists[layer], endpoint))
+        if (prover->limited[layer] && !has_name(prover, &prover->lists[layer].hosts, endpoint, false) &&
+            !list_has(&prover->lists[layer].others, endpoint))
             return arena_format(prover->arena,
                                 "a connection to %s, port %u, is more than layer \"%s\" allows",
                                 escape_string(prover->arena, asked), endpoint->port,
@@ -211,10 +217,12 @@ const char *prove_network(struct arena *arena, const struct bound_policy *bound)
     struct prover prover = {
         .arena = arena,
         .bound = bound,
-        .table = prove_table_create(arena),
+        .denies.hosts.table = prove_table_create(arena, 0),
         .lists = arena_array(arena, layers, sizeof *prover.lists),
         .limited = arena_array(arena, layers, sizeof *prover.limited),
     };
+    for (uint32_t layer = 0; layer < layers; layer++)
+        prover.lists[layer].hosts.table = prove_table_create(arena, 0);
     collect(&prover);
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct rule *rule = bound->rules.items[i].rule;

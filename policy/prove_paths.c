@@ -11,6 +11,10 @@
 /* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path; nothing is shared
  * with the tries but the matching of a single pattern. */
 
+/* Spaces of the table. Every layer's facts hang on the paths of SPACE_PATHS; what is an exception stands in a space for
+ * each list. */
+enum { SPACE_PATHS, SPACE_EXCEPT };
+
 enum fact_bit {
     FACT_LIMIT_READ = 1,
     FACT_LIMIT_WRITE = 2,
@@ -23,6 +27,7 @@ enum fact_bit {
 
 /* What one layer says at one path. */
 struct fact {
+    uint32_t side, next; /* next: the fact of another side at the same path, + 1 */
     bool configured, automatic;
     enum level configured_level, automatic_level, taken; /* taken: WRITE minus the cap */
     unsigned bits;
@@ -41,8 +46,8 @@ struct ancestors {
     size_t length;
     uint32_t count;
     struct {
-        uint32_t end;
         uint64_t hash;
+        uint32_t end, first_fact; /* first_fact: + 1, 0 where no layer says anything */
     } * items;
     uint32_t capacity;
 };
@@ -63,6 +68,10 @@ struct prover {
         const char **items;
         uint32_t count, capacity;
     } places;
+    struct {
+        uint32_t *items; /* of each path in the table: its first fact, + 1 */
+        uint32_t count, capacity;
+    } nodes;
     unsigned *limits; /* of each layer: which lists it has, as FACT_LIMIT_ bits */
     uint32_t spaces, last_except_space;
     const struct bound_path *last_except;
@@ -71,12 +80,13 @@ struct prover {
     char *buffer;
 };
 
-static uint32_t open_space(uint32_t layer)
+/* What opens and what closes in each layer. */
+static uint32_t open_side(uint32_t layer)
 {
     return 2 * layer;
 }
 
-static uint32_t close_space(uint32_t layer)
+static uint32_t close_side(uint32_t layer)
 {
     return 2 * layer + 1;
 }
@@ -89,22 +99,50 @@ static size_t plain_length(const char *path)
     return length > 0 && path[length - 1] == '/' ? length - 1 : length;
 }
 
-static struct fact *fact_at(struct prover *prover, uint32_t space, const char *path, bool fold)
+/* The hash of a path, component by component. */
+static uint64_t hash_path(const char *path, size_t length)
 {
-    size_t length = plain_length(path);
-    if (fold) {
-        ptrdiff_t size = fold_text(path, length, prover->buffer, FOLD_CAPACITY);
-        if (size != FOLD_TOO_LONG) {
-            length = (size_t)size;
-            path = arena_copy(prover->arena, prover->buffer, length);
-        }
+    uint64_t hash = prove_hash_start();
+    for (size_t at = 0;; at++) {
+        const char *slash = memchr(path + at, '/', length - at);
+        size_t end = slash != NULL ? (size_t)(slash - path) : length;
+        hash = prove_hash_add(hash, path + at, end - at);
+        at = end;
+        if (slash == NULL)
+            return hash;
     }
-    uint32_t number = prove_table_put(prover->table, space, path, length);
-    while (prover->facts.count <= number)
-        VECTOR_PUSH(prover->arena, &prover->facts, (struct fact){0});
-    return &prover->facts.items[number];
 }
 
+/* The node of a path. A path that is new is a place to compare at. */
+static uint32_t node_at(struct prover *prover, uint32_t space, const char *path)
+{
+    size_t length = plain_length(path);
+    uint32_t node = prove_table_put(prover->table, space, path, length, hash_path(path, length));
+    if (prover->nodes.count > node)
+        return node;
+    VECTOR_PUSH(prover->arena, &prover->nodes, 0);
+    VECTOR_PUSH(prover->arena, &prover->places, path);
+    return node;
+}
+
+static const char *folded(struct prover *prover, const char *path)
+{
+    ptrdiff_t size = fold_text(path, strlen(path), prover->buffer, FOLD_CAPACITY);
+    return size == FOLD_TOO_LONG ? path : arena_copy(prover->arena, prover->buffer, (size_t)size);
+}
+
+static struct fact *fact_at(struct prover *prover, uint32_t node, uint32_t side)
+{
+    for (uint32_t i = prover->nodes.items[node]; i != 0; i = prover->facts.items[i - 1].next)
+        if (prover->facts.items[i - 1].side == side)
+            return &prover->facts.items[i - 1];
+    VECTOR_PUSH(prover->arena, &prover->facts,
+                (struct fact){.side = side, .next = prover->nodes.items[node]});
+    prover->nodes.items[node] = prover->facts.count;
+    return &prover->facts.items[prover->facts.count - 1];
+}
+
+/* The path that a rule hangs on: its own, or a pattern's fixed prefix. */
 static const char *place_of(struct prover *prover, const struct bound_path *at)
 {
     return at->pattern ? pattern_plain(prover->arena, at->path, pattern_fixed_prefix(at->path)) : at->path;
@@ -128,8 +166,7 @@ static uint32_t except_space(struct prover *prover, const struct bound_rule *rul
     prover->last_except_space = prover->spaces++;
     for (uint32_t i = 0; i < rule->except_count; i++) {
         const char *place = place_of(prover, &rule->except[i]);
-        struct fact *fact = fact_at(prover, prover->last_except_space, place, false);
-        VECTOR_PUSH(prover->arena, &prover->places, place);
+        struct fact *fact = fact_at(prover, node_at(prover, prover->last_except_space, place), 0);
         if (rule->except[i].pattern)
             add_condition(
                 prover, fact,
@@ -155,7 +192,8 @@ static void add_close(struct prover *prover, const struct bound_rule *rule)
 {
     uint32_t except = except_space(prover, rule);
     const char *place = place_of(prover, &rule->at);
-    struct fact *fact = fact_at(prover, close_space(rule->rule->layer), place, prover->folds);
+    uint32_t node = node_at(prover, SPACE_PATHS, prover->folds ? folded(prover, place) : place);
+    struct fact *fact = fact_at(prover, node, close_side(rule->rule->layer));
     prover->execs = prover->execs || rule->rule->kind == RULE_DENY_EXEC;
     if (!rule->at.pattern && rule->except_count == 0) {
         close_with(fact, rule);
@@ -169,7 +207,8 @@ static void add_close(struct prover *prover, const struct bound_rule *rule)
 
 static void add_open(struct prover *prover, const struct bound_rule *rule)
 {
-    struct fact *fact = fact_at(prover, open_space(rule->rule->layer), rule->at.path, false);
+    struct fact *fact =
+        fact_at(prover, node_at(prover, SPACE_PATHS, rule->at.path), open_side(rule->rule->layer));
     enum level level = rule->rule->level;
     if (rule->rule->kind == RULE_LIMIT_READ)
         fact->bits |= FACT_LIMIT_READ;
@@ -210,7 +249,9 @@ static void add_rule(struct prover *prover, const struct bound_rule *rule)
         add_close(prover, rule);
     else
         add_open(prover, rule);
-    VECTOR_PUSH(prover->arena, &prover->places, place_of(prover, &rule->at));
+    /* A folded path is not the one that was written. */
+    if (prover->folds)
+        VECTOR_PUSH(prover->arena, &prover->places, place_of(prover, &rule->at));
 }
 
 /* ---- deciding one layer ---- */
@@ -222,32 +263,39 @@ static void find_ancestors(struct prover *prover, struct ancestors *ancestors, c
     ancestors->path = path;
     ancestors->length = length;
     ancestors->count = 0;
-    for (size_t at = 0; at <= length; at++) {
-        if (at == length || path[at] == '/') {
-            VECTOR_RESERVE(prover->arena, ancestors, (size_t)ancestors->count + 1);
-            ancestors->items[ancestors->count].end = (uint32_t)at;
-            ancestors->items[ancestors->count++].hash = hash;
-        }
-        if (at < length)
-            hash = prove_hash_add(hash, path[at]);
+    for (size_t at = 0;; at++) {
+        const char *slash = memchr(path + at, '/', length - at);
+        size_t end = slash != NULL ? (size_t)(slash - path) : length;
+        hash = prove_hash_add(hash, path + at, end - at);
+        at = end;
+        uint32_t node = prove_table_get(prover->table, SPACE_PATHS, path, end, hash);
+        VECTOR_RESERVE(prover->arena, ancestors, (size_t)ancestors->count + 1);
+        ancestors->items[ancestors->count].hash = hash;
+        ancestors->items[ancestors->count].end = (uint32_t)end;
+        ancestors->items[ancestors->count++].first_fact = node == PROVE_NONE ? 0 : prover->nodes.items[node];
+        if (slash == NULL)
+            return;
     }
 }
 
-static const struct fact *fact_of(const struct prover *prover, uint32_t space,
+static const struct fact *fact_of(const struct prover *prover, uint32_t side,
                                   const struct ancestors *ancestors, uint32_t at)
 {
-    uint32_t number = prove_table_get(prover->table, space, ancestors->path, ancestors->items[at].end,
-                                      ancestors->items[at].hash);
-    return number == PROVE_NONE ? NULL : &prover->facts.items[number];
+    for (uint32_t i = ancestors->items[at].first_fact; i != 0; i = prover->facts.items[i - 1].next)
+        if (prover->facts.items[i - 1].side == side)
+            return &prover->facts.items[i - 1];
+    return NULL;
 }
 
 static bool is_excepted(const struct prover *prover, uint32_t space)
 {
     const struct ancestors *exact = &prover->exact;
     for (uint32_t i = 0; i < exact->count; i++) {
-        const struct fact *fact = fact_of(prover, space, exact, i);
-        if (fact == NULL)
+        uint32_t node =
+            prove_table_get(prover->table, space, exact->path, exact->items[i].end, exact->items[i].hash);
+        if (node == PROVE_NONE)
             continue;
+        const struct fact *fact = &prover->facts.items[prover->nodes.items[node] - 1];
         if ((fact->bits & FACT_EXCEPT) != 0)
             return true;
         for (uint32_t at = fact->first_condition; at != 0; at = prover->conditions.items[at - 1].next)
@@ -270,7 +318,7 @@ static struct fact layer_says(const struct prover *prover, uint32_t layer)
     const struct ancestors *close = prover->folds ? &prover->folded : &prover->exact;
     struct fact said = {0};
     for (uint32_t i = 0; i < prover->exact.count; i++) {
-        const struct fact *fact = fact_of(prover, open_space(layer), &prover->exact, i);
+        const struct fact *fact = fact_of(prover, open_side(layer), &prover->exact, i);
         if (fact == NULL)
             continue;
         said.bits |= fact->bits;
@@ -284,7 +332,7 @@ static struct fact layer_says(const struct prover *prover, uint32_t layer)
         }
     }
     for (uint32_t i = 0; i < close->count; i++) {
-        const struct fact *fact = fact_of(prover, close_space(layer), close, i);
+        const struct fact *fact = fact_of(prover, close_side(layer), close, i);
         if (fact == NULL)
             continue;
         said.bits |= fact->bits;
@@ -386,9 +434,9 @@ const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
     struct prover prover = {
         .arena = arena,
         .bound = bound,
-        .table = prove_table_create(arena),
+        .table = prove_table_create(arena, 2 * bound->rules.count),
         .limits = arena_array(arena, bound->policy->layer_count, sizeof *prover.limits),
-        .spaces = 2 * bound->policy->layer_count,
+        .spaces = SPACE_EXCEPT,
         .folds = bound->bindings.system != SYSTEM_LINUX,
         .buffer = arena_alloc(arena, FOLD_CAPACITY),
     };

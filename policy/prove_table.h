@@ -12,18 +12,17 @@ struct prove_table;
 
 enum { PROVE_NONE = UINT32_MAX };
 
-struct prove_table *prove_table_create(struct arena *arena);
+struct prove_table *prove_table_create(struct arena *arena, uint32_t expected);
 
-/* FNV-1a, byte by byte, so that the hash of every prefix of a string falls off on the way. */
+/* A hash that can go on: that of a path is made of that of the path above it and of its last component. */
 uint64_t prove_hash_start(void);
-uint64_t prove_hash_add(uint64_t hash, char byte);
-uint64_t prove_hash(const char *bytes, size_t length);
+uint64_t prove_hash_add(uint64_t hash, const char *bytes, size_t length);
 
-/* The number of a string in a space: 0, 1, 2, ... in the order in which they come. The bytes must live on. */
-uint32_t prove_table_put(struct prove_table *table, uint32_t space, const char *bytes, size_t length);
-
-/* The same if it is there, else PROVE_NONE; `hash` is that of the bytes. */
-uint32_t prove_table_get(const struct prove_table *table, uint32_t space, const char *bytes, size_t length,
+/* The number of a string in a space: 0, 1, 2, ... over all spaces, in the order in which they come. The bytes must live
+ * on; `hash` is that of the bytes, by the same steps for the same bytes. */
+uint32_t prove_table_put(struct prove_table *table, uint32_t space, const char *bytes, size_t length,
                          uint64_t hash);
 
-uint32_t prove_table_count(const struct prove_table *table);
+/* The same if it is there, else PROVE_NONE. */
+uint32_t prove_table_get(const struct prove_table *table, uint32_t space, const char *bytes, size_t length,
+                         uint64_t hash);

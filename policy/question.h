@@ -40,5 +40,8 @@ struct closed index_closed(const struct bound_policy *bound, uint32_t layer, con
 bool index_applies(const struct decision_index *index, const struct test *test,
                    const struct question *question, uint32_t depth);
 
+/* The effective level at the path (bound_level). */
+enum level question_level(const struct bound_policy *bound, const struct question *question);
+
 /* The lower of two levels. Every "at most" of the language goes through here. */
 enum level level_min(enum level a, enum level b);
