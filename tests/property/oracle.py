@@ -114,7 +114,7 @@ class Layer:
         self.folds = world.os != "linux"
         self.grants = []  # (base, components, level, automatic)
         self.denies = []  # (what, base, components, exceptions)
-        self.socket_grants, self.socket_denies = [], []
+        self.socket_grants = []
         self.limits = {}  # what to a list of paths
         self.collect(file, {}, [])
 
@@ -147,10 +147,12 @@ class Layer:
                     for base, components in self.resolve(item, names, "deny"):
                         self.denies.append((statement.what, base, components, exceptions + lifted))
             elif isinstance(statement, Socket):
-                grant = statement.verb == "grant"
                 for item in statement.paths:
-                    paths = self.resolve(item, names, "socket" if grant else "deny")
-                    (self.socket_grants if grant else self.socket_denies).extend(paths)
+                    if statement.verb == "grant":
+                        self.socket_grants.extend(self.resolve(item, names, "socket"))
+                        continue
+                    for base, components in self.resolve(item, names, "deny"):
+                        self.denies.append(("socket", base, components, list(lifted)))
             elif isinstance(statement, Limit):
                 held = self.limits.setdefault(statement.what, [])
                 for item in statement.paths:
@@ -229,7 +231,7 @@ class Layer:
         for _, base, components, exceptions in self.denies:
             yield base, components
             yield from exceptions
-        yield from self.socket_grants + self.socket_denies
+        yield from self.socket_grants
         for paths in self.limits.values():
             yield from paths
 
@@ -243,7 +245,7 @@ class Layer:
     def cap(self, place):
         lowest = 2
         for what, base, components, exceptions in self.denies:
-            if what != "exec" and self.hits((base, components), exceptions, place):
+            if what in ("", "write") and self.hits((base, components), exceptions, place):
                 lowest = min(lowest, 1 if what == "write" else 0)
         return lowest
 
@@ -277,14 +279,12 @@ class Layer:
                 level = 0
         return level
 
-    def executes(self, place):
-        return not any(what == "exec" and self.hits((base, components), exceptions, place)
-                       for what, base, components, exceptions in self.denies)
+    def is_denied(self, kind, place):
+        return any(what == kind and self.hits((base, components), exceptions, place)
+                   for what, base, components, exceptions in self.denies)
 
     def socket(self, place):
-        if self.cap(place) < 2:
-            return False
-        if any(covers(path, place, self.folds) for path in self.socket_denies):
+        if self.cap(place) < 2 or self.is_denied("socket", place):
             return False
         if self.managed:
             return all(self.inside(what, place) for what in ("write", "socket") if what in self.limits)
@@ -416,5 +416,5 @@ class Oracle:
         else:
             allowed = level >= 1
         if question.operation == "exec":
-            allowed = allowed and all(layer.executes(place) for layer in self.layers)
+            allowed = allowed and not any(layer.is_denied("exec", place) for layer in self.layers)
         return ("allow" if allowed else "deny", LEVELS[level])
