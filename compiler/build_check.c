@@ -85,7 +85,8 @@ static void check_one_name(struct builder *builder, const struct rule *const *se
 
 static void check_sets(struct builder *builder, const struct rule **sets, uint32_t count)
 {
-    qsort(sets, count, sizeof *sets, compare_sets);
+    if (count > 1)
+        qsort(sets, count, sizeof *sets, compare_sets);
     for (uint32_t start = 0, end = 0; start < count; start = end) {
         while (end < count && strcasecmp(sets[start]->name, sets[end]->name) == 0)
             end++;

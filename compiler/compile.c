@@ -49,8 +49,9 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
     compilation->pool = load->pool;
     if (loaded && !job->only_syntax && kind_fits(compilation, load, managed))
         layer.policy = build_policy(load);
-    /* Syntax trees are larger than what is made of them, so they go before the rest needs the room. */
-    if (!keep)
+    /* Syntax trees are larger than what is made of them, so they go before the rest needs the room; but the texts of
+     * diagnostics lie among them. */
+    if (!keep && compilation->diagnostics.count == 0)
         arena_destroy(syntax);
     if (layer.policy != NULL)
         policy_hash(layer.policy);

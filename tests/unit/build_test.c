@@ -343,8 +343,9 @@ static void presets_grant_only_automatically(void **state)
 {
     (void)state;
     for (const struct builtin_preset *preset = builtin_presets; preset->name != NULL; preset++) {
-        struct job job =
-            compile_text(arena_format(arena_create(0), "sbx 1\npolicy \"t\"\nuse %s\n", preset->name));
+        char text[128];
+        snprintf(text, sizeof text, "use %s\n", preset->name);
+        struct job job = compile_text(text);
         assert_non_null(job.result->policy);
         for (uint32_t i = 0; i < job.result->policy->rule_count; i++) {
             const struct rule *rule = &job.result->policy->rules[i];
