@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static unsigned char byte_on(enum system system, char byte)
 {
@@ -140,10 +141,13 @@ bool bound_env(const struct bound_policy *bound, const char *name)
     return names_left_by_managed(bound, name) && (names_set(bound, name) != NULL || passes_in(bound, name));
 }
 
+/* One name's sets stand together, whether its case counts or not. */
 static int compare_sets(const void *a, const void *b)
 {
     const struct rule *left = *(const struct rule *const *)a, *right = *(const struct rule *const *)b;
     int names = strcasecmp(left->name, right->name);
+    if (names == 0)
+        names = strcmp(left->name, right->name);
     return names != 0 ? names : (left > right) - (left < right);
 }
 

@@ -223,6 +223,7 @@ static struct rule build_rule(struct built *built, const char *line)
     if (build_take(&line, "expect")) {
         rule.kind = RULE_EXPECT;
         rule.allow = build_take(&line, "allow");
+        build_take(&line, "deny");
         rule.path = build_path(built->arena, line);
         return rule;
     }
