@@ -282,7 +282,7 @@ static void put_layers(struct buffer *out, const struct emit_request *request)
 static void put_header(struct buffer *out, const struct emit_request *request,
                        const struct text_artifact *artifact, const struct used_roots *used)
 {
-    buffer_format(out, "#!/bin/sh\n# Made by sbxc %s from the policy %s\n", request->version,
+    buffer_format(out, "#!/bin/sh\n# Made by sbxc %s from a policy: %s\n", request->version,
                   text_artifact_label(request, artifact));
     buffer_string(
         out,
