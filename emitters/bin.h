@@ -1,4 +1,5 @@
-/* bin.h - the `bin` target: the policy for sbx-launch, every system's rules and symbolic roots (policy/file.h). */
+/* bin.h - the `bin` target: the policy for sbx-launch, every system's rules and symbolic roots
+ * (policy/file.h). */
 #pragma once
 
 #include "emitters/target.h"

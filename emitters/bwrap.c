@@ -93,8 +93,8 @@ static void put_isolation(struct buffer *words, const struct bwrap_request *requ
     if (!request->share_network)
         put(words, "--unshare-net");
     put_two(words, "--cap-drop", "ALL");
-    /* Killed between cloning and handing over the user map, bubblewrap would leave its child waiting for ever. A process 1
-     * that watches its launcher itself needs no such signal. */
+    /* Killed between cloning and handing over the user map, bubblewrap would leave its child waiting for
+     * ever. A process 1 that watches its launcher itself needs no such signal. */
     if (!request->pid_one)
         put(words, "--die-with-parent");
     if (request->new_session)

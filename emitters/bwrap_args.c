@@ -77,7 +77,8 @@ static struct places places_of(const struct emit_request *request)
         if (rule->rule->kind != RULE_GRANT_SOCKET || rule->dropped || rule->at.path[0] == '$' ||
             !bound_socket(request->bound, rule->at.path, strlen(rule->at.path)))
             continue;
-        /* What is there is not known, and writing was not granted; connecting needs only that it can be seen. */
+        /* What is there is not known, and writing was not granted; connecting needs only that it can be seen.
+         */
         enum level level = bound_level(request->bound, rule->at.path, strlen(rule->at.path));
         if (level == LEVEL_NONE)
             VECTOR_PUSH(request->arena, &places,

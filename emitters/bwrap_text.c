@@ -53,8 +53,8 @@ static void add_name(struct arena *arena, struct names *names, const char *name)
     VECTOR_PUSH(arena, names, name);
 }
 
-/* A variable without a value leaves grants out, and denies that a built-in preset makes just in case. A deny that the
- * policy's own author wrote must hold. */
+/* A variable without a value leaves grants out, and denies that a built-in preset makes just in case. A deny
+ * that the policy's own author wrote must hold. */
 static bool check_variables(const struct emit_request *request, struct names *left_out)
 {
     const struct policy *policy = request->policy;

@@ -1,4 +1,5 @@
-/* bwrap_text.h - what the two text artifacts for bubblewrap share: their controls, exceptions and variables. */
+/* bwrap_text.h - what the two text artifacts for bubblewrap share: their controls, exceptions and variables.
+ */
 #pragma once
 
 #include "emitters/target.h"
@@ -10,8 +11,8 @@ struct text_artifact {
     const struct rule *accepted[CONTROLS];
 };
 
-/* Checks what the policy needs against what an artifact without a launcher can hold, and gathers what both artifacts say.
- * `name` is the target's. False with error notes if something cannot be held. */
+/* Checks what the policy needs against what an artifact without a launcher can hold, and gathers what both
+ * artifacts say. `name` is the target's. False with error notes if something cannot be held. */
 bool text_artifact_prepare(const struct emit_request *request, const char *name, bool can_limit,
                            struct text_artifact *artifact);
 

@@ -1,4 +1,5 @@
-/* control.h - the named controls of language.md 8, which of them a policy needs, and how each target holds them. */
+/* control.h - the named controls of language.md 8, which of them a policy needs, and how each target holds
+ * them. */
 #pragma once
 
 #include "policy/bound.h"
@@ -75,8 +76,8 @@ extern const char *const control_target_names[CONTROL_TARGETS];
 /* The table of a target, or NULL while the target does not exist yet. */
 const struct control_entry *control_table_of(enum control_target target);
 
-/* How `target` holds `control` for this policy: the table's entry, narrowed where another part of the policy takes away
- * what holds it. STRENGTH_UNENFORCEABLE while the target does not exist. */
+/* How `target` holds `control` for this policy: the table's entry, narrowed where another part of the policy
+ * takes away what holds it. STRENGTH_UNENFORCEABLE while the target does not exist. */
 struct control_entry control_entry_of(const struct bound_policy *bound, enum control_target target,
                                       enum control control);
 
@@ -84,8 +85,9 @@ struct control_entry control_entry_of(const struct bound_policy *bound, enum con
 const struct rule *control_accept(const struct bound_policy *bound, enum control_target target,
                                   enum control control);
 
-/* One control that the policy needs and the first rule (by layer, then origin) that needs it; rule is NULL where the
- * closed default itself needs it. `managed` is the first rule of a managed layer that needs it, or NULL. */
+/* One control that the policy needs and the first rule (by layer, then origin) that needs it; rule is NULL
+ * where the closed default itself needs it. `managed` is the first rule of a managed layer that needs it, or
+ * NULL. */
 struct control_need {
     bool needed;
     const struct rule *rule, *managed;
@@ -93,14 +95,16 @@ struct control_need {
 
 void controls_needed(const struct bound_policy *bound, struct control_need needs[CONTROLS]);
 
-/* Checks needs against a table and the policy's own `accept` rules for `target` (language.md 8). Queues one error note
- * (SBX3xx) for each control that cannot be held, with rule, control, target and reason. `accepted` receives, for each
- * control, the accept rule that covers it, or NULL. Returns whether everything needed is held or accepted. */
+/* Checks needs against a table and the policy's own `accept` rules for `target` (language.md 8). Queues one
+ * error note (SBX3xx) for each control that cannot be held, with rule, control, target and reason. `accepted`
+ * receives, for each control, the accept rule that covers it, or NULL. Returns whether everything needed is
+ * held or accepted. */
 bool controls_check(const struct bound_policy *bound, enum control_target target,
                     const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                     struct note_list *notes);
 
-/* Checks one need against one entry, as controls_check does for each; `name` is what the notes call the target. */
+/* Checks one need against one entry, as controls_check does for each; `name` is what the notes call the
+ * target. */
 bool control_check(const struct bound_policy *bound, enum control_target target, const char *name,
                    enum control control, const struct control_need *need, const struct control_entry *entry,
                    const struct rule **accepted, struct note_list *notes);

@@ -1,4 +1,5 @@
-/* control_bwrap.c - how each control holds in Linux namespaces: as data, and what a policy itself takes away again. */
+/* control_bwrap.c - how each control holds in Linux namespaces: as data, and what a policy itself takes away
+ * again. */
 #include "emitters/control_bwrap.h"
 
 #include "emitters/control_need.h"
@@ -83,7 +84,8 @@ control_table control_bwrap = {
     [CONTROL_SERVICE_GH] = NO_SERVICE("grant read ~/.config/gh, or grant env GH_TOKEN"),
 };
 
-/* With the host's network its ports are in reach too; what is granted of `listen` is then everything or refused whole. */
+/* With the host's network its ports are in reach too; what is granted of `listen` is then everything or
+ * refused whole. */
 static const struct control_entry listen_refused =
     HELD("the network is the host's, and seccomp refuses bind and listen");
 static const struct control_entry listen_open =

@@ -40,7 +40,8 @@ static void need_paths(const struct bound_policy *bound, const struct bound_rule
     }
     if (rule->rule->kind == RULE_DENY)
         need_rule(&needs[CONTROL_FS_DENY], rule->rule);
-    /* A grant that lowers what surrounds it must hold like a deny where its path is missing (language.md 7). */
+    /* A grant that lowers what surrounds it must hold like a deny where its path is missing (language.md 7).
+     */
     if (!rule->itself && in_writable_area(bound, path) &&
         bound_level(bound, path, strlen(path)) < LEVEL_WRITE)
         need_rule(&needs[CONTROL_FS_DENY_MISSING], rule->rule);
@@ -145,7 +146,8 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
     case RULE_GRANT_NETWORK:
     case RULE_DENY_NETWORK:
     case RULE_LIMIT_NETWORK:
-        /* Between nothing and everything each rule has a part in what is left; a limit's head has no target. */
+        /* Between nothing and everything each rule has a part in what is left; a limit's head has no target.
+         */
         if (network_partly && rule->network != NULL)
             need_rule(&needs[network_control(rule->network)], rule);
         break;

@@ -1,4 +1,5 @@
-/* control_need.h - what is left of a policy's wishes after its denies and limits, as far as controls depend on it. */
+/* control_need.h - what is left of a policy's wishes after its denies and limits, as far as controls depend
+ * on it. */
 #pragma once
 
 #include "emitters/control.h"
@@ -14,5 +15,6 @@ enum left { LEFT_NOTHING, LEFT_SOMETHING, LEFT_EVERYTHING };
 /* What is left of the `listen` grants. */
 enum left listen_left(const struct bound_policy *bound);
 
-/* Whether the command gets the host's network: only if the policy opens it whole, since a namespace knows no half. */
+/* Whether the command gets the host's network: only if the policy opens it whole, since a namespace knows no
+ * half. */
 bool network_is_shared(const struct bound_policy *bound);

@@ -19,7 +19,8 @@ static void put_hash(struct buffer *out, const char *member, const uint8_t hash[
     buffer_byte(out, '"');
 }
 
-/* Each root: its path, a list where it stands for several, its name where it is symbolic, null where it is unset. */
+/* Each root: its path, a list where it stands for several, its name where it is symbolic, null where it is
+ * unset. */
 static void put_root(struct buffer *out, enum root root, const struct root_value *value)
 {
     if (value->state == ROOT_SYMBOLIC) {

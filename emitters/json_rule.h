@@ -4,8 +4,8 @@
 #include "base/buffer.h"
 #include "policy/bound.h"
 
-/* Appends the object; false, and nothing appended, for rules that are not written (accept and expect, which stand elsewhere,
- * and those that were left out or added for a link or a service). */
+/* Appends the object; false, and nothing appended, for rules that are not written (accept and expect, which
+ * stand elsewhere, and those that were left out or added for a link or a service). */
 bool json_rule(struct buffer *out, const struct policy *policy, const struct bound_rule *bound);
 
 /* Appends ,"file":...,"line":... of `rule`, null where it has no text. `rule` may be NULL. */

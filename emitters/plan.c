@@ -105,8 +105,8 @@ static bool shared_with(const char *before, const char *path, size_t length)
     return before != NULL && strncmp(before, path, length) == 0 && before[length] == '/';
 }
 
-/* Does `operation` for each directory strictly between the innermost mount's top and `path` for which it was not yet done.
- * Paths come in order, so that is known from the path before. */
+/* Does `operation` for each directory strictly between the innermost mount's top and `path` for which it was
+ * not yet done. Paths come in order, so that is known from the path before. */
 static void for_directories_above(struct builder *builder, const char *path, struct plan_operation operation)
 {
     struct mount *mount = innermost(builder);
@@ -141,8 +141,8 @@ static void prepare(struct builder *builder, const char *path, bool optional)
                               (struct plan_operation){.kind = PLAN_DIRECTORY, .mode = MODE_DIRECTORY});
         break;
     case MOUNT_HOST:
-        /* A directory above it that the command may rename would take the mount along and leave its path free. A mount
-         * point cannot be renamed. */
+        /* A directory above it that the command may rename would take the mount along and leave its path
+         * free. A mount point cannot be renamed. */
         if (mount->level == LEVEL_WRITE)
             for_directories_above(builder, path,
                                   (struct plan_operation){.kind = PLAN_BIND_WRITE, .optional = optional});
@@ -270,7 +270,8 @@ static void carry_out(struct builder *builder, const struct want *want, const st
     }
 }
 
-/* Whether scratch takes the place of what the policy says at `path`: it hides the temporary directories themselves. */
+/* Whether scratch takes the place of what the policy says at `path`: it hides the temporary directories
+ * themselves. */
 static bool hidden_by_scratch(const struct plan_input *input, const char *path)
 {
     return input->scratch &&

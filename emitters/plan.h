@@ -1,8 +1,8 @@
 /* plan.h - the ordered mount operations that make a policy's view of the file system on Linux.
  *
- * A plan knows no bubblewrap: bubblewrap's arguments are made from it (bwrap.h), and another engine can carry it
- * out. The new root starts as an empty directory that is read-only at the end. Operations are carried out in
- * order; sources are paths of the host, seen before any operation.
+ * A plan knows no bubblewrap: bubblewrap's arguments are made from it (bwrap.h), and another engine can carry
+ * it out. The new root starts as an empty directory that is read-only at the end. Operations are carried out
+ * in order; sources are paths of the host, seen before any operation.
  */
 #pragma once
 
@@ -16,8 +16,9 @@ enum entry_kind {
     ENTRY_MISSING
 };
 
-/* A place of the policy and what is there on the host. For text artifacts everything is ENTRY_UNKNOWN. A missing place
- * is left out: whatever has to hold there needs a placeholder first, and is then a file or a directory. */
+/* A place of the policy and what is there on the host. For text artifacts everything is ENTRY_UNKNOWN. A
+ * missing place is left out: whatever has to hold there needs a placeholder first, and is then a file or a
+ * directory. */
 struct plan_place {
     const char *path; /* absolute, canonical: no component is a symbolic link */
     enum level level;
@@ -26,7 +27,8 @@ struct plan_place {
     bool socket; /* a granted Unix socket: bound writable whatever the level says, which stays none or read */
 };
 
-/* A symbolic link that exists on the host outside every granted directory and must be seen inside (/bin -> usr/bin). */
+/* A symbolic link that exists on the host outside every granted directory and must be seen inside (/bin ->
+ * usr/bin). */
 struct plan_link {
     const char *path, *target; /* target as the host's link says */
 };
@@ -76,9 +78,10 @@ struct plan {
     } skipped;
 };
 
-/* Builds the plan: closed base, /dev and /proc, scratch, then places from shallow to deep, each mask sealed after what is
- * shown below it, pins for every directory between a writable area's top and a place below it that is lower (so that no
- * rename moves it, language.md 7), and at last the root sealed. Never mounts what a parent's mount already gives. */
+/* Builds the plan: closed base, /dev and /proc, scratch, then places from shallow to deep, each mask sealed
+ * after what is shown below it, pins for every directory between a writable area's top and a place below it
+ * that is lower (so that no rename moves it, language.md 7), and at last the root sealed. Never mounts what a
+ * parent's mount already gives. */
 struct plan plan_make(struct arena *arena, const struct plan_input *input);
 
 /* One line per operation for --dry-run, paths escaped. */

@@ -76,8 +76,8 @@ static void put_return(struct program *program, uint32_t result)
     put(program, BPF_RETURN, result);
 }
 
-/* Starts a block that runs where the accumulator compares so with `value`, and is skipped elsewhere. Every block ends in a
- * return, so what it loads is never seen after it. */
+/* Starts a block that runs where the accumulator compares so with `value`, and is skipped elsewhere. Every
+ * block ends in a return, so what it loads is never seen after it. */
 static uint32_t block_begin(struct program *program, uint16_t comparison, uint32_t value)
 {
     put(program, comparison, value);
@@ -96,7 +96,8 @@ static void return_if(struct program *program, uint16_t comparison, uint32_t val
     block_end(program, begin);
 }
 
-/* Loads the low half of an argument: the kernel takes these arguments as 32-bit numbers and ignores the rest. */
+/* Loads the low half of an argument: the kernel takes these arguments as 32-bit numbers and ignores the rest.
+ */
 static void load_argument(struct program *program, unsigned index)
 {
     put(program, BPF_LOAD, OFFSET_ARGUMENTS + 8 * index);
@@ -107,7 +108,8 @@ static uint32_t refuse(uint32_t error)
     return RESULT_ERRNO | error;
 }
 
-/* Input put into the terminal's queue is read by the shell outside; line disciplines reach drivers of every age. */
+/* Input put into the terminal's queue is read by the shell outside; line disciplines reach drivers of every
+ * age. */
 static void check_ioctl(struct program *program, const struct seccomp_request *request)
 {
     (void)request;
@@ -118,8 +120,8 @@ static void check_ioctl(struct program *program, const struct seccomp_request *r
     put_return(program, RESULT_ALLOW);
 }
 
-/* Internet families are held by the network namespace, Unix sockets by being refused; every other family (vsock, packet,
- * crypto, Bluetooth, ...) reaches something that no rule speaks of. */
+/* Internet families are held by the network namespace, Unix sockets by being refused; every other family
+ * (vsock, packet, crypto, Bluetooth, ...) reaches something that no rule speaks of. */
 static void check_socket(struct program *program, const struct seccomp_request *request)
 {
     load_argument(program, 0);
@@ -144,7 +146,8 @@ static void check_socket(struct program *program, const struct seccomp_request *
     put_return(program, refuse(REFUSE_EAFNOSUPPORT));
 }
 
-/* A connected pair talks to itself; but each end of a datagram pair can be connected to any socket's path again. */
+/* A connected pair talks to itself; but each end of a datagram pair can be connected to any socket's path
+ * again. */
 static void check_socketpair(struct program *program, const struct seccomp_request *request)
 {
     load_argument(program, 0);
@@ -170,8 +173,8 @@ static void check_clone(struct program *program, const struct seccomp_request *r
     put_return(program, RESULT_ALLOW);
 }
 
-/* The ordinary personality and the question for the present one; the others switch off protections such as the random
- * layout of memory. */
+/* The ordinary personality and the question for the present one; the others switch off protections such as
+ * the random layout of memory. */
 static void check_personality(struct program *program, const struct seccomp_request *request)
 {
     (void)request;

@@ -1,6 +1,7 @@
 /* seccomp.h - the classic BPF program that holds the syscall baseline and what a policy adds to it (Linux).
  *
- * Numbers come from the table in emitters/syscalls.def, never from the machine, so the bytes are the same everywhere.
+ * Numbers come from the table in emitters/syscalls.def, never from the machine, so the bytes are the same
+ * everywhere.
  */
 #pragma once
 

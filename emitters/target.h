@@ -20,8 +20,9 @@ struct target {
     const char *name, *suffix;
     int system;   /* enum system that it means, or -1: any */
     int controls; /* enum control_target whose table is checked, or -1: none of its own */
-    /* Appends the artifact to `out`; false with error notes if it cannot be made. Codes 300-349 mean that the target cannot
-     * hold the policy (exit 3), 350-399 that the call lacks something (exit 2): see target_exit. */
+    /* Appends the artifact to `out`; false with error notes if it cannot be made. Codes 300-349 mean that the
+     * target cannot hold the policy (exit 3), 350-399 that the call lacks something (exit 2): see
+     * target_exit. */
     bool (*emit)(const struct emit_request *request, struct buffer *out);
 };
 

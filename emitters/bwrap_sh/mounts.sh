@@ -17,7 +17,10 @@ exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<"$bpf"
 set -f
 IFS=$newline
 
-begin_layer() { longest=-1 granted=0 automatic=0 cap=2 limits_read=no limits_write=no in_read=no in_write=no; }
+begin_layer() {
+    longest=-1 granted=0 automatic=0 cap=2
+    limits_read=no limits_write=no in_read=no in_write=no
+}
 end_layer() {
     if [ "$limits_write" = yes ] && [ "$in_write" = no ] && [ "$cap" -gt 1 ]; then cap=1; fi
     if [ "$limits_read" = yes ] && [ "$in_read" = no ] && [ "$in_write" = no ]; then cap=0; fi
@@ -159,7 +162,7 @@ for place in $(printf '%s' "$places" | tr / '\001' | sort -u | tr '\001' /) /; d
     fi
     first_link "$top" "$place"
     if [ -n "$link" ] && [ "$over" = host ]; then
-        # What a link inside a granted directory leads to is not granted; what it hides cannot be held from here.
+        # A link inside a granted directory grants nothing; what lies behind it cannot be hidden from here.
         [ "$level" -lt "$given" ] || continue
         refuse "$link is a symbolic link; only sbx-launch can hold a rule behind it"
     elif [ -n "$link" ]; then
@@ -188,7 +191,7 @@ for place in $(printf '%s' "$places" | tr / '\001' | sort -u | tr '\001' /) /; d
     *) [ "$level" != "$given" ] || continue ;;
     esac
     if [ "$given" = 2 ]; then
-        # A directory above it that could be renamed would take the mount along; a mount point cannot be renamed.
+        # A directory above it that is renamed would take the mount along; a mount point cannot be renamed.
         pin=$top rest=${place#"$top"/}
         while :; do
             case $rest in

@@ -1,5 +1,5 @@
-/* Bubblewrap's arguments, word by word and carried out for real where bubblewrap is installed: as root and as an ordinary
- * user, what the policy shows is there and what it hides is not. */
+/* Bubblewrap's arguments, word by word and carried out for real where bubblewrap is installed: as root and as
+ * an ordinary user, what the policy shows is there and what it hides is not. */
 #include "emitters/bwrap.h"
 
 #include <fcntl.h>
@@ -86,8 +86,8 @@ static void make_directory(const char *path)
     assert_int_equal(chmod(path, 0777), 0);
 }
 
-/* w writable: w/d denied with w/d/r read inside and w/d/r/w write in that, w/x/y/secret denied, w/x/y/ro read-only,
- * w/keep a directory that nothing pins. */
+/* w writable: w/d denied with w/d/r read inside and w/d/r/w write in that, w/x/y/secret denied, w/x/y/ro
+ * read-only, w/keep a directory that nothing pins. */
 static void make_tree(struct arena *arena, const char *top)
 {
     static const char *const directories[] = {"",          "/w",       "/w/d",   "/w/d/r",

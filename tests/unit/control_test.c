@@ -41,7 +41,8 @@ struct checked {
     bool held;
 };
 
-/* Rules of layer 0, or 1 where they say so, bound for Linux with symbolic roots, and checked against bubblewrap. */
+/* Rules of layer 0, or 1 where they say so, bound for Linux with symbolic roots, and checked against
+ * bubblewrap. */
 static struct checked check(const struct rule *rules, uint32_t count)
 {
     struct checked checked = {.arena = arena_create(0)};

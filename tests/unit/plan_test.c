@@ -1,5 +1,5 @@
-/* A plan, carried out in a model of mounts, must give every path the level that the places say: nothing more, nothing
- * less, and nothing that a rename inside a writable area could move away. */
+/* A plan, carried out in a model of mounts, must give every path the level that the places say: nothing more,
+ * nothing less, and nothing that a rename inside a writable area could move away. */
 #include "emitters/plan.h"
 
 #include "base/vector.h"
@@ -178,8 +178,8 @@ static bool is_mount_point(struct model *model, const char *path)
     return strcmp(mount_at(model, path)->path, path) == 0;
 }
 
-/* No rename in a writable area may move what holds a lower place: it and each directory above is a mount point, up to the
- * area's top. */
+/* No rename in a writable area may move what holds a lower place: it and each directory above is a mount
+ * point, up to the area's top. */
 static void assert_pinned(struct model *model, const struct plan_input *input, const char *path)
 {
     for (const char *at = path; strcmp(at, "/") != 0 && level_of(input, parent_of(model, at)) == LEVEL_WRITE;
@@ -187,7 +187,8 @@ static void assert_pinned(struct model *model, const struct plan_input *input, c
         assert_true(is_mount_point(model, at));
 }
 
-/* Each mount is there because of a level of its own, or because something lower lies below it in a writable area. */
+/* Each mount is there because of a level of its own, or because something lower lies below it in a writable
+ * area. */
 static void assert_needed(struct model *model, const struct plan_input *input, const char *path)
 {
     enum level level = level_of(input, path);
@@ -212,8 +213,8 @@ static int compare_places(const void *a, const void *b)
     return plan_path_compare(((const struct plan_place *)a)->path, ((const struct plan_place *)b)->path);
 }
 
-/* Up to 12 places of up to 6 components out of few names, so that they nest and meet; names that sort around '/' are among
- * them. */
+/* Up to 12 places of up to 6 components out of few names, so that they nest and meet; names that sort around
+ * '/' are among them. */
 static struct plan_input random_places(struct arena *arena, uint64_t *state, enum entry_kind directory_kind)
 {
     static const char *const names[] = {"a", "b", "a-b", "a.b", "ab"};

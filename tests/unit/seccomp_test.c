@@ -1,5 +1,5 @@
-/* The seccomp program, run by an interpreter of its own on every system call and the arguments that matter, must decide
- * as the baseline's table says; the numbers must be the system's; and the kernel must load it. */
+/* The seccomp program, run by an interpreter of its own on every system call and the arguments that matter,
+ * must decide as the baseline's table says; the numbers must be the system's; and the kernel must load it. */
 #include "emitters/seccomp.h"
 #include "emitters/seccomp_table.h"
 
