@@ -64,6 +64,15 @@ static void a_missing_deny_needs_a_placeholder_only_where_it_could_be_made(void 
     assert_int_equal(place_at(host, "w/hooks")->level, LEVEL_READ);
 }
 
+static void a_name_that_can_never_exist_needs_no_placeholder(void **state)
+{
+    struct host *host = *state;
+    char rule[400] = "deny $WORK/";
+    memset(rule + strlen(rule), 'x', 300);
+    assert_true(gather(host, LINES("grant write $WORK", rule)));
+    assert_int_equal(host->facts.missing_count, 0);
+}
+
 static void an_except_below_a_missing_deny_makes_a_directory(void **state)
 {
     struct host *host = *state;
@@ -115,6 +124,13 @@ static void a_link_that_is_seen_is_not_made_again(void **state)
     make_link(host->top, "other/l", "../home");
     assert_true(gather(host, LINES("grant read $TMP/other", "grant read $TMP/other/l")));
     assert_int_equal(level_at(host, "home"), LEVEL_READ);
+    assert_int_equal(host->facts.link_count, 0);
+}
+
+static void links_that_dev_brings_itself_are_not_made(void **state)
+{
+    struct host *host = *state;
+    assert_true(gather(host, LINES("grant write $WORK", "grant write /dev/stdout")));
     assert_int_equal(host->facts.link_count, 0);
 }
 
@@ -414,11 +430,14 @@ static void an_unreadable_directory_is_denied_whole(void **state)
     bool beyond = gather(host, LINES("grant read $WORK", "deny $WORK/closed/a"));
     bool unseen = noted(host, SBX453_CANNOT_JUDGE_PATH);
     bool closed = gather(host, LINES("grant read $WORK/open", "deny $WORK/closed/a"));
+    bool blocked = gather(host, LINES("grant read $WORK", "deny $WORK/closed/a/*.pem"));
+    bool whole = level_at(host, "w/closed") == LEVEL_NONE;
     bool again = gather(host, LINES("grant read $WORK", "deny $WORK/**/*.pem"));
     if (uid == 0)
         assert_int_equal(seteuid(0), 0);
     chmod(below(host->top, "w/closed"), 0755);
     assert_true(gathered && again);
+    assert_true(blocked && whole);
     assert_true(noted(host, SBX458_DIRECTORY_DENIED_WHOLE));
     assert_int_equal(place_at(host, "w/closed")->level, LEVEL_NONE);
     assert_false(beyond);
@@ -517,11 +536,13 @@ int main(void)
         HOST_TEST(a_missing_grant_that_lowers_holds),
         HOST_TEST(a_missing_automatic_grant_holds_nothing),
         HOST_TEST(a_missing_deny_needs_a_placeholder_only_where_it_could_be_made),
+        HOST_TEST(a_name_that_can_never_exist_needs_no_placeholder),
         HOST_TEST(an_except_below_a_missing_deny_makes_a_directory),
         HOST_TEST(two_rules_on_one_missing_path_need_one_placeholder),
         HOST_TEST(commondir_is_not_left_empty_in_a_git_directory),
         HOST_TEST(a_grant_through_a_link_grants_both_spellings),
         HOST_TEST(a_link_that_is_seen_is_not_made_again),
+        HOST_TEST(links_that_dev_brings_itself_are_not_made),
         HOST_TEST(a_planted_link_grants_nothing),
         HOST_TEST(a_root_through_a_planted_link_grants_nothing),
         HOST_TEST(a_tool_directory_through_a_planted_link_grants_nothing),
