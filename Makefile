@@ -28,6 +28,7 @@ LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUIL
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
+.SECONDARY:
 .PHONY: all check unit unit-programs demo deps install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
 

@@ -540,7 +540,7 @@ static void a_file_beyond_64_mib_is_not_read(void **state)
 {
     struct arena *arena = arena_create(0);
     struct syntax_file *file;
-    struct diagnostic_list found = diagnose(arena, "", SOURCE_LARGEST + 1u, &file);
+    struct diagnostic_list found = diagnose(arena, "sbx 1\n", SOURCE_LARGEST + 1u, &file);
     (void)state;
     assert_int_equal(found.count, 1);
     assert_int_equal(found.items[0].code, SBX080_FILE_TOO_LARGE);
