@@ -224,7 +224,7 @@ static uint32_t random_below(uint32_t *seed, uint32_t limit)
     return (*seed >> 8) % limit;
 }
 
-/* A directory, a file or a link somewhere in the tree, whose text is made of few names, so that links meet. */
+/* A directory, a file or a link somewhere in the tree. Its text is made of few names, so that links meet. */
 static void random_entry(struct place *place, uint32_t *seed)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
