@@ -1,4 +1,4 @@
-/* backend_bwrap.h - finding bubblewrap, and starting it with the inner stage as process 1 of a new sandbox. */
+/* backend_bwrap.h - finds bubblewrap, and starts it with the inner stage as process 1 of a new sandbox. */
 #pragma once
 
 #include "policy/bound.h"
@@ -13,8 +13,9 @@ struct backend {
     const char *version;
 };
 
-/* Finds bubblewrap in the fixed system places, else along `search` (a PATH value, or NULL) where `bound` (or NULL: then
- * only the fixed places) lets the command write no directory on the way. False with an error note if there is none. */
+/* Finds bubblewrap in the fixed system places, else along `search` (a PATH value, or NULL) where `bound` (or
+ * NULL: then only the fixed places) lets the command write no directory on the way. False with an error note
+ * if there is none. */
 bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
                   struct backend *backend, struct note_list *notes);
 

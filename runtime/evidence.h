@@ -1,4 +1,5 @@
-/* evidence.h - what the inner stage measures about its own sandbox before the command starts, and says to the launcher. */
+/* evidence.h - what the inner stage measures about its own sandbox before the command starts, and says to the
+ * launcher. */
 #pragma once
 
 #include "runtime/inner_config.h"

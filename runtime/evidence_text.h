@@ -3,6 +3,6 @@
 
 #include "runtime/launch_state.h"
 
-/* Lists every control that the policy needs and that was not accepted as an exception. False with an error note if a
- * measurement contradicts one. */
+/* Lists every control that the policy needs and that was not accepted as an exception. False with an error
+ * note if a measurement contradicts one. */
 bool evidence_controls(struct launch *launch, struct lease_control_list *list);

@@ -4,5 +4,6 @@
 #include "emitters/plan.h"
 #include "runtime/inner_config.h"
 
-/* One entry a place at which the plan mounts something; the last operation there counts. The count goes to *count. */
+/* One entry a place at which the plan mounts something; the last operation there counts. The count goes to
+ * *count. */
 const struct expected_mount *mounts_expected(struct arena *arena, const struct plan *plan, uint32_t *count);

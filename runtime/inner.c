@@ -85,7 +85,8 @@ SBX_NORETURN static void become_command(const struct stage *stage)
     const struct inner_config *config = &stage->config;
     bool ready = true;
 
-    /* An own group in a session whose leader is its parent: job control signals then act as they do under a shell. */
+    /* An own group in a session whose leader is its parent: job control signals then act as they do under a
+     * shell. */
     setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         ready = ready && dup2(config->streams[i], i) == i;
@@ -190,8 +191,8 @@ static bool signals_prepare(struct stage *stage)
     return stage->children >= 0;
 }
 
-/* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A limit of
- * open files leaves no room for more, hence the pipe first. */
+/* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A
+ * limit of open files leaves no room for more, hence the pipe first. */
 static bool restrict_self(struct stage *stage, struct evidence *evidence)
 {
     const struct inner_config *config = &stage->config;
@@ -219,8 +220,8 @@ int inner_stage(const char *descriptor)
     struct stage stage = {0};
     struct status_message message = {.kind = STATUS_EVIDENCE};
 
-    /* Before anything secret is read. Process 1 cannot see its parent's number; that the launcher still lives is what the
-     * go pipe says. */
+    /* Before anything secret is read. Process 1 cannot see its parent's number; that the launcher still lives
+     * is what the go pipe says. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getpid() != 1)
         return STAGE_FAILED;
     prctl(PR_SET_NAME, "sbx-launch");

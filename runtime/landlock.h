@@ -1,4 +1,4 @@
-/* landlock.h - the two Landlock scopes that the launcher uses: signals and abstract Unix sockets stay inside. */
+/* landlock.h - the two Landlock scopes that the launcher uses: signals and abstract sockets stay inside. */
 #pragma once
 
 #include <stdbool.h>

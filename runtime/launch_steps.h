@@ -1,4 +1,5 @@
-/* launch_steps.h - the steps that every launch takes, with or without a sandbox, in their order (launch_steps.c).
+/* launch_steps.h - the steps that every launch takes, with or without a sandbox, in their order
+ * (launch_steps.c).
  *
  * Each returns false with an error note if the launch must not go on; nothing has run then.
  */

@@ -1,4 +1,5 @@
-/* lease.h - the record of one run: which controls held, by what evidence, under which policy (commands.md, Lease).
+/* lease.h - the record of one run: which controls held, by what evidence, under which policy (commands.md,
+ * Lease).
  *
  * Written before the command starts, so that it exists even after a crash, and replaced at the end.
  */
@@ -40,13 +41,13 @@ struct lease {
     pid_t unterminated;          /* 0: none */
 };
 
-/* Opens the directory of `file`, so that a later rename of a directory above does not move the record. False with an
- * error note if it does not exist. */
+/* Opens the directory of `file`, so that a later rename of a directory above does not move the record. False
+ * with an error note if it does not exist. */
 bool lease_place_file(struct arena *arena, const char *file, struct lease_place *place,
                       struct note_list *notes);
 
-/* The default place: a file named by the lease's time and id below `state` (created, mode 0700, owned by `uid`). False
- * without a note if it cannot be used. */
+/* The default place: a file named by the lease's time and id below `state` (created, mode 0700, owned by
+ * `uid`). False without a note if it cannot be used. */
 bool lease_place_state(struct arena *arena, const char *state, const struct lease *lease,
                        struct lease_place *place);
 
@@ -56,7 +57,7 @@ void lease_begin(struct lease *lease);
 /* Fills ended. */
 void lease_end(struct lease *lease, int status, pid_t unterminated);
 
-/* Writes the record: atomically to a file; to a descriptor of a regular file in place of what was written before, to
- * any other as one more line. False with an error note on failure; true if there is no place. */
+/* Writes the record: atomically to a file; to a descriptor of a regular file in place of what was written
+ * before, to any other as one more line. False with an error note on failure; true if there is no place. */
 bool lease_write(struct arena *arena, const struct lease *lease, const struct lease_place *place,
                  struct note_list *notes);

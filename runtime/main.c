@@ -32,8 +32,8 @@ static int run(struct arena *arena, int argc, char **argv)
     const char *wrong = launch_options_parse(arena, argc, argv, &options);
     int lease = lease_descriptor(options.lease);
 
-    /* Before anything is opened: what the caller left open is nobody's business inside, and what it closed must not become
-     * something else. */
+    /* Before anything is opened: what the caller left open is nobody's business inside, and what it closed
+     * must not become something else. */
     descriptors_close(3, &lease, 1);
     if (!streams_reserve())
         return EXIT_REFUSED;

@@ -33,7 +33,8 @@ static bool refuse(const struct managed_walk *walk, const char *path, const char
     return false;
 }
 
-/* Opens `name` in `directory` (AT_FDCWD) without following a link, and checks owner and mode. -1 after a note. */
+/* Opens `name` in `directory` (AT_FDCWD) without following a link, and checks owner and mode. -1 after a
+ * note. */
 static int open_safe(const struct managed_walk *walk, int directory, const char *name, const char *path,
                      mode_t type)
 {

@@ -1,4 +1,5 @@
-/* managed.h - the managed policies of this machine: who may have written them is checked before they are read. */
+/* managed.h - the managed policies of this machine: who may have written them is checked before they are
+ * read. */
 #pragma once
 
 #include "policy/note.h"
@@ -15,8 +16,8 @@ struct managed_list {
     uint32_t count, capacity;
 };
 
-/* Reads every *.bin of the system's directory, in byte order. No such directory means no managed policies; anything about
- * it that is not as commands.md demands is an error note and false. */
+/* Reads every *.bin of the system's directory, in byte order. No such directory means no managed policies;
+ * anything about it that is not as commands.md demands is an error note and false. */
 bool managed_system(struct arena *arena, struct managed_list *list, struct note_list *notes);
 
 /* Reads those of a --managed DIR, which may also belong to `uid`. It must exist. */

@@ -21,7 +21,8 @@ struct options {
     bool dry_run, unsandboxed, as_owner, probe, json, verbose, quiet, help, version;
 };
 
-/* Fills `options` from `argv`; strings point into it. Returns NULL, or what is wrong with the call (in `arena`). */
+/* Fills `options` from `argv`; strings point into it. Returns NULL, or what is wrong with the call (in
+ * `arena`). */
 const char *launch_options_parse(struct arena *arena, int argc, char **argv, struct options *options);
 
 /* Appends the usage text made from the table. */

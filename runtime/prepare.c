@@ -229,7 +229,8 @@ static const char *state_directory(struct arena *arena, const struct prepared *p
     return arena_format(arena, "%s/.local/state/sbx", home->paths[0]);
 }
 
-/* The policy's own files, the managed ones and the launcher's are nothing that the command may change (language.md 6). */
+/* The policy's own files, the managed ones and the launcher's are nothing that the command may change
+ * (language.md 6). */
 static void cap_own_files(struct arena *arena, const struct prepared *prepared, struct bound_policy *bound)
 {
     const char *base = directory_of(arena, prepared->policy_path);

@@ -22,7 +22,8 @@ struct prepared {
 bool prepare_directory(struct arena *arena, const struct options *options, struct prepared *prepared,
                        struct note_list *notes);
 
-/* Reads the policy (a .sbx file by running the compiler beside this program) and all managed layers, and merges them. */
+/* Reads the policy (a .sbx file by running the compiler beside this program) and all managed layers, and
+ * merges them. */
 bool prepare_policy(struct arena *arena, const struct options *options, struct prepared *prepared,
                     struct note_list *notes);
 

@@ -1,7 +1,8 @@
-/* probe.h - whether bubblewrap can make a sandbox on this machine, and if not, which known cause and what remedy.
+/* probe.h - whether bubblewrap can make a sandbox on this machine, and if not, which known cause and what
+ * remedy.
  *
- * Nothing is read out of messages: a sandbox is tried, then one step after another in a child process, and the cause is
- * told from the step, its errno and facts about the machine. Nothing on the machine changes.
+ * Nothing is read out of messages: a sandbox is tried, then one step after another in a child process, and
+ * the cause is told from the step, its errno and facts about the machine. Nothing on the machine changes.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/* process.h - descriptors and short helper processes: what the launcher needs of the system besides the sandbox itself. */
+/* process.h - descriptors and short helper processes: what the launcher needs of the system besides the
+ * sandbox itself. */
 #pragma once
 
 #include "base/buffer.h"
@@ -9,7 +10,8 @@
 /* Closes every descriptor from `first` up but those of `keep` (`count`, rising). */
 void descriptors_close(int first, const int *keep, size_t count);
 
-/* A sealed, read-only-from-now-on memory file that holds `length` bytes, its offset at 0, close-on-exec; -1 on failure. */
+/* A sealed, read-only-from-now-on memory file that holds `length` bytes, its offset at 0, close-on-exec; -1
+ * on failure. */
 int memory_file(const char *name, const void *bytes, size_t length);
 
 /* The path of this program's own file, or NULL. */
@@ -25,8 +27,8 @@ struct helper {
     size_t limit;     /* more output than this is a failure */
 };
 
-/* Runs it and collects its standard output in `output`. Returns its exit code; -1 with *error set if it could not run,
- * was ended by a signal, took too long or said too much. */
+/* Runs it and collects its standard output in `output`. Returns its exit code; -1 with *error set if it could
+ * not run, was ended by a signal, took too long or said too much. */
 int helper_run(const struct helper *helper, struct buffer *output, const char **error);
 
 /* Milliseconds of the monotonic clock. */

@@ -11,8 +11,8 @@ struct signals {
     int descriptor;               /* signalfd */
 };
 
-/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD, and ignores SIGPIPE. False on
- * failure. */
+/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD, and ignores SIGPIPE.
+ * False on failure. */
 bool signals_take(struct signals *signals);
 
 /* In a child: undoes signals_take. Async-signal-safe. */

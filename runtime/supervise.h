@@ -24,7 +24,8 @@ struct outcome {
     const char *text;
 };
 
-/* Waits until the inner stage says what it measured. Anything but OUTCOME_READY: the sandbox has been ended. */
+/* Waits until the inner stage says what it measured. Anything else than
+ * OUTCOME_READY: the sandbox has been ended. */
 struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                              struct evidence *evidence);
 
@@ -32,8 +33,8 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                            struct streams *streams);
 
-/* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0. Safe to
- * call twice. */
+/* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0.
+ * Safe to call twice. */
 pid_t sandbox_end(struct sandbox *sandbox);
 
 /* Copies what the command wrote last, after sandbox_end: nobody writes any more. */
