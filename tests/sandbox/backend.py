@@ -1,5 +1,5 @@
-"""A bubblewrap that hangs, fails, or does not do what it was asked: nothing runs. Each stands in for /usr/bin/bwrap in a
-mount namespace of the test's own."""
+"""A bubblewrap that hangs, fails, or does not do what it was asked: nothing runs. Each stands in for
+/usr/bin/bwrap in a mount namespace of the test's own."""
 import os
 import subprocess
 import time
@@ -14,13 +14,28 @@ def launch_with(w, script, *command, text="grant scratch\n"):
     moved = w.make("real/bwrap")
     with open(REAL, "rb") as source, open(moved, "wb") as target:
         target.write(source.read())
-    fake = w.make("fake/bwrap", f"#!/bin/bash\nBWRAP={moved}\n[ \"$1\" = --version ] && exec echo bubblewrap 0.8.0\n{script}\n")
+    fake = w.make(
+        "fake/bwrap",
+        f'#!/bin/bash\nBWRAP={moved}\n[ "$1" = --version ] && exec echo bubblewrap 0.8.0\n{script}\n',
+    )
     os.chmod(moved, 0o755)
     os.chmod(fake, 0o755)
     enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
-    return subprocess.run([*enter, "sh", "-c", f'mount --bind {fake} {REAL} && exec "$@"', "sh",
-                           *w.command_line(w.policy(text), command or ["touch", "ran"])],
-                          cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+    return subprocess.run(
+        [
+            *enter,
+            "sh",
+            "-c",
+            f'mount --bind {fake} {REAL} && exec "$@"',
+            "sh",
+            *w.command_line(w.policy(text), command or ["touch", "ran"]),
+        ],
+        cwd=w.work,
+        env=w.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=100,
+    )
 
 
 def refused(w, result, *words):
@@ -39,7 +54,9 @@ def the_stand_in_itself_works():
 @test
 def one_that_makes_no_sandbox_at_all_runs_nothing():
     with world() as w:
-        refused(w, launch_with(w, 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', text="deny $WORK/x\n"))
+        refused(
+            w, launch_with(w, 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', text="deny $WORK/x\n")
+        )
 
 
 @test
@@ -51,7 +68,12 @@ def one_that_leaves_the_filter_out_is_found_out():
 @test
 def one_that_adds_a_writable_mount_is_found_out():
     with world() as w:
-        refused(w, launch_with(w, 'exec $BWRAP --args "$2" --bind /usr /usr "${@:3}"'), "SBX416", "/usr is mounted writable")
+        refused(
+            w,
+            launch_with(w, 'exec $BWRAP --args "$2" --bind /usr /usr "${@:3}"'),
+            "SBX416",
+            "/usr is mounted writable",
+        )
 
 
 @test
@@ -63,14 +85,19 @@ def one_that_hides_a_grant_behind_another_directory_is_found_out():
 @test
 def one_that_adds_a_variable_is_found_out():
     with world() as w:
-        refused(w, launch_with(w, 'exec $BWRAP --args "$2" --setenv EXTRA 1 "${@:3}"'), "SBX416", "environment")
+        refused(
+            w, launch_with(w, 'exec $BWRAP --args "$2" --setenv EXTRA 1 "${@:3}"'), "SBX416", "environment"
+        )
 
 
 @test
 def one_that_shares_the_network_is_found_out():
     with world() as w:
-        result = launch_with(w, 'exec 9< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
-                                'exec $BWRAP --args 9 "${@:3}"')
+        result = launch_with(
+            w,
+            'exec 9< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
+            'exec $BWRAP --args 9 "${@:3}"',
+        )
         refused(w, result, "SBX416", "network")
 
 
@@ -88,9 +115,19 @@ def one_that_is_too_old_is_refused():
         fake = w.make("old/bwrap", "#!/bin/sh\necho bubblewrap 0.4.1\n")
         os.chmod(fake, 0o755)
         enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
-        result = subprocess.run([*enter, "sh", "-c", f'mount --bind {fake} {REAL} && exec "$@"', "sh",
-                                 *w.command_line(w.policy(""), ["touch", "ran"])],
-                                cwd=w.work, env=w.environment(), capture_output=True)
+        result = subprocess.run(
+            [
+                *enter,
+                "sh",
+                "-c",
+                f'mount --bind {fake} {REAL} && exec "$@"',
+                "sh",
+                *w.command_line(w.policy(""), ["touch", "ran"]),
+            ],
+            cwd=w.work,
+            env=w.environment(),
+            capture_output=True,
+        )
         refused(w, result, "SBX429", "0.4.1")
 
 

@@ -11,8 +11,15 @@ def the_plan_and_the_call_are_printed_and_nothing_is_made():
         before = w.tree(w.top)
         result = w.launch(policy, "touch", "ran", options=["--dry-run"]).succeeded()
         equal(w.tree(w.top), before)
-        for word in ("bwrap --args", "--remount-ro /", f"--bind {w.work} {w.work}", "--unshare-net", "--tmpfs /tmp",
-                     f"placeholder {w.work}/missing\n", f"placeholder {w.work}/absent/\n"):
+        for word in (
+            "bwrap --args",
+            "--remount-ro /",
+            f"--bind {w.work} {w.work}",
+            "--unshare-net",
+            "--tmpfs /tmp",
+            f"placeholder {w.work}/missing\n",
+            f"placeholder {w.work}/absent/\n",
+        ):
             check(word in result.out, f"{word!r} is not in {result.out}")
         check("--die-with-parent" not in result.out, "the call can leave a child behind")
 
@@ -21,13 +28,19 @@ def the_plan_and_the_call_are_printed_and_nothing_is_made():
 def twice_gives_the_same_bytes():
     with world() as w:
         policy = w.policy("deny $WORK/x\n")
-        equal(w.launch(policy, "true", options=["--dry-run"]).out, w.launch(policy, "true", options=["--dry-run"]).out)
+        equal(
+            w.launch(policy, "true", options=["--dry-run"]).out,
+            w.launch(policy, "true", options=["--dry-run"]).out,
+        )
 
 
 @test
 def withheld_values_are_not_in_it():
     with world() as w:
-        check("withheld" not in w.launch("use std/dev\n", "true", options=["--dry-run"]).succeeded().out, "a value leaked")
+        check(
+            "withheld" not in w.launch("use std/dev\n", "true", options=["--dry-run"]).succeeded().out,
+            "a value leaked",
+        )
 
 
 @test

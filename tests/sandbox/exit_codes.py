@@ -53,7 +53,7 @@ def the_command_is_found_by_the_path_that_it_gets():
         policy = w.policy("")
         environment = w.environment(PATH=f"{w.work}/bin:/usr/bin:/bin")
         equal(w.launch(policy, "only-here", env=environment).succeeded().out, "found\n")
-        without = w.compile("sbx 1\npolicy \"t\"\nuse std/system\ngrant write $WORK\n")
+        without = w.compile('sbx 1\npolicy "t"\nuse std/system\ngrant write $WORK\n')
         w.launch(without, "only-here", env=environment).exited(127)
 
 
@@ -71,9 +71,19 @@ def signals_sent_to_the_launcher_reach_the_command():
         policy = w.policy("")
         for name in ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2"):
             process = subprocess.Popen(
-                w.command_line(policy, ["sh", "-c", f"trap 'echo got {name}; exit 3' {name}; echo ready; "
-                                                    "while :; do sleep 0.05; done"]),
-                cwd=w.work, env=w.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                w.command_line(
+                    policy,
+                    [
+                        "sh",
+                        "-c",
+                        f"trap 'echo got {name}; exit 3' {name}; echo ready; " "while :; do sleep 0.05; done",
+                    ],
+                ),
+                cwd=w.work,
+                env=w.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             try:
                 equal(process.stdout.readline(), b"ready\n", name)
                 process.send_signal(getattr(signal, f"SIG{name}"))
@@ -86,8 +96,12 @@ def signals_sent_to_the_launcher_reach_the_command():
 @test
 def a_signal_without_a_handler_ends_the_command_and_shows_in_the_code():
     with world() as w:
-        process = subprocess.Popen(w.command_line(w.policy(""), ["sh", "-c", "echo ready; exec sleep 600"]), cwd=w.work,
-                                   env=w.environment(), stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            w.command_line(w.policy(""), ["sh", "-c", "echo ready; exec sleep 600"]),
+            cwd=w.work,
+            env=w.environment(),
+            stdout=subprocess.PIPE,
+        )
         try:
             process.stdout.readline()
             process.send_signal(signal.SIGTERM)
@@ -100,14 +114,20 @@ def a_signal_without_a_handler_ends_the_command_and_shows_in_the_code():
 def stopping_and_continuing_reach_the_command():
     with world() as w:
         process = subprocess.Popen(
-            w.command_line(w.policy(""), ["sh", "-c", "echo ready; while :; do date +%s%N > tick; sleep 0.02; done"]),
-            cwd=w.work, env=w.environment(), stdout=subprocess.PIPE)
+            w.command_line(
+                w.policy(""), ["sh", "-c", "echo ready; while :; do date +%s%N > tick; sleep 0.02; done"]
+            ),
+            cwd=w.work,
+            env=w.environment(),
+            stdout=subprocess.PIPE,
+        )
         tick = os.path.join(w.work, "tick")
 
         def moves():
             before = os.stat(tick).st_mtime_ns
             time.sleep(0.5)
             return os.stat(tick).st_mtime_ns != before
+
         try:
             process.stdout.readline()
             time.sleep(0.2)
@@ -126,9 +146,18 @@ def stopping_and_continuing_reach_the_command():
 def a_signal_that_the_caller_ignores_stays_ignored():
     with world() as w:
         policy = w.policy("")
-        process = subprocess.Popen(["sh", "-c", "trap '' HUP; exec \"$@\"", "sh",
-                                    *w.command_line(policy, ["sh", "-c", "echo ready; sleep 1; exit 5"])],
-                                   cwd=w.work, env=w.environment(), stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [
+                "sh",
+                "-c",
+                "trap '' HUP; exec \"$@\"",
+                "sh",
+                *w.command_line(policy, ["sh", "-c", "echo ready; sleep 1; exit 5"]),
+            ],
+            cwd=w.work,
+            env=w.environment(),
+            stdout=subprocess.PIPE,
+        )
         process.stdout.readline()
         process.send_signal(signal.SIGHUP)
         equal(process.wait(timeout=20), 5)
@@ -138,11 +167,22 @@ def a_signal_that_the_caller_ignores_stays_ignored():
 def a_wrong_call_is_125():
     with world() as w:
         policy = w.policy("")
-        for arguments in ([], ["--no-such-option"], [policy], [policy, "--"], ["--chdir"], [policy, "true"],
-                          ["--root", "NOWHERE=/x", policy, "--", "true"], ["--json", policy, "--", "true"],
-                          ["--probe", policy, "--", "true"], ["--engine", "x", policy, "--", "true"],
-                          ["--engine", "native", policy, "--", "true"]):
-            result = subprocess.run([LAUNCHER, *arguments], cwd=w.work, env=w.environment(), capture_output=True)
+        for arguments in (
+            [],
+            ["--no-such-option"],
+            [policy],
+            [policy, "--"],
+            ["--chdir"],
+            [policy, "true"],
+            ["--root", "NOWHERE=/x", policy, "--", "true"],
+            ["--json", policy, "--", "true"],
+            ["--probe", policy, "--", "true"],
+            ["--engine", "x", policy, "--", "true"],
+            ["--engine", "native", policy, "--", "true"],
+        ):
+            result = subprocess.run(
+                [LAUNCHER, *arguments], cwd=w.work, env=w.environment(), capture_output=True
+            )
             equal(result.returncode, 125, f"{arguments}: {result.stderr}")
 
 
@@ -159,8 +199,14 @@ def a_damaged_policy_is_refused():
         policy = w.policy("")
         with open(policy, "rb") as file:
             whole = file.read()
-        for damaged in (b"", whole[:-1], whole[:len(whole) // 2], whole + b"x", b"x" + whole[1:],
-                        whole[:40] + bytes([whole[40] ^ 1]) + whole[41:]):
+        for damaged in (
+            b"",
+            whole[:-1],
+            whole[: len(whole) // 2],
+            whole + b"x",
+            b"x" + whole[1:],
+            whole[:40] + bytes([whole[40] ^ 1]) + whole[41:],
+        ):
             path = os.path.join(w.top, "damaged.bin")
             with open(path, "wb") as file:
                 file.write(damaged)
@@ -186,8 +232,12 @@ def a_working_directory_that_is_not_inside_is_125():
         policy = w.compile(BASE)
         w.launch(policy, "pwd").refused("working directory")
         hidden = w.make("work/hidden/")
-        w.launch(w.policy("deny $WORK/hidden/\n"), "pwd", cwd=hidden, options=["--root", f"WORK={w.work}",
-                                                                             "--chdir", hidden]).refused()
+        w.launch(
+            w.policy("deny $WORK/hidden/\n"),
+            "pwd",
+            cwd=hidden,
+            options=["--root", f"WORK={w.work}", "--chdir", hidden],
+        ).refused()
         w.launch(w.policy(""), "pwd", options=["--chdir", "missing"]).refused("SBX409")
 
 
@@ -197,7 +247,10 @@ def chdir_and_root_say_where_the_command_starts():
         below = w.make("work/below/")
         policy = w.policy("")
         equal(w.launch(policy, "pwd", options=["--chdir", "below"]).succeeded().out, below + "\n")
-        equal(w.launch(policy, "pwd", cwd="/", options=["--root", f"WORK={below}"]).succeeded().out, below + "\n")
+        equal(
+            w.launch(policy, "pwd", cwd="/", options=["--root", f"WORK={below}"]).succeeded().out,
+            below + "\n",
+        )
         w.shell(policy, "echo x > ../escape", cwd="/", options=["--root", f"WORK={below}"])
         check(not os.path.exists(f"{w.work}/escape"), "$WORK was not moved")
 
@@ -208,9 +261,19 @@ def a_directory_as_a_stream_is_refused():
         policy = w.policy("")
         descriptor = os.open(w.outside, os.O_RDONLY)
         for stream in ("0<&", "1>&", "2>&"):
-            result = subprocess.run(["sh", "-c", f'exec "$@" {stream}{descriptor}', "sh",
-                                     *w.command_line(policy, ["touch", "ran"])], cwd=w.work, env=w.environment(),
-                                    capture_output=True, pass_fds=(descriptor,))
+            result = subprocess.run(
+                [
+                    "sh",
+                    "-c",
+                    f'exec "$@" {stream}{descriptor}',
+                    "sh",
+                    *w.command_line(policy, ["touch", "ran"]),
+                ],
+                cwd=w.work,
+                env=w.environment(),
+                capture_output=True,
+                pass_fds=(descriptor,),
+            )
             equal(result.returncode, 125, stream)
         os.close(descriptor)
         check(not os.path.exists(f"{w.work}/ran"), "something ran")
@@ -220,8 +283,12 @@ def a_directory_as_a_stream_is_refused():
 def a_closed_stream_becomes_dev_null():
     with world() as w:
         command = w.command_line(w.policy(""), ["sh", "-c", "readlink /proc/self/fd/0; exit 4"])
-        result = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], cwd=w.work, env=w.environment(),
-                                capture_output=True)
+        result = subprocess.run(
+            ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+            cwd=w.work,
+            env=w.environment(),
+            capture_output=True,
+        )
         equal((result.returncode, result.stdout), (4, b"/dev/null\n"))
 
 
@@ -239,8 +306,13 @@ def a_file_that_is_not_granted_is_written_through_a_pipe():
     with world() as w:
         target = os.path.join(w.outside, "output")
         with open(target, "wb") as file:
-            result = subprocess.run(w.command_line(w.policy(""), ["sh", "-c", "seq 1 100000; stat -L -c %F /dev/stdout >&2"]),
-                                    cwd=w.work, env=w.environment(), stdout=file, stderr=subprocess.PIPE)
+            result = subprocess.run(
+                w.command_line(w.policy(""), ["sh", "-c", "seq 1 100000; stat -L -c %F /dev/stdout >&2"]),
+                cwd=w.work,
+                env=w.environment(),
+                stdout=file,
+                stderr=subprocess.PIPE,
+            )
         equal((result.returncode, result.stderr), (0, b"fifo\n"))
         equal(os.path.getsize(target), 588895)
 
@@ -270,15 +342,25 @@ def an_expected_denial_is_checked_again_after_links_were_followed():
 def a_terminal_reaches_the_whole_group_and_cannot_be_written_to():
     with world() as w:
         policy = w.policy("")
-        script = ("trap 'echo outer; exit 9' INT; sh -c 'trap \"echo inner; exit 0\" INT; echo ready; "
-                  "while :; do sleep 0.05; done'; wait")
+        script = (
+            "trap 'echo outer; exit 9' INT; sh -c 'trap \"echo inner; exit 0\" INT; echo ready; "
+            "while :; do sleep 0.05; done'; wait"
+        )
         master, slave = os.openpty()
 
         def own_terminal():
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-        process = subprocess.Popen(w.command_line(policy, ["bash", "-c", script]), cwd=w.work, env=w.environment(),
-                                   stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal)
+
+        process = subprocess.Popen(
+            w.command_line(policy, ["bash", "-c", script]),
+            cwd=w.work,
+            env=w.environment(),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            preexec_fn=own_terminal,
+        )
         os.close(slave)
         seen = b""
         try:

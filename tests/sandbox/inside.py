@@ -1,4 +1,5 @@
-"""What a command finds inside: privileges, /proc and /sys, descriptors, devices, and nothing that was withheld."""
+"""What a command finds inside: privileges, /proc and /sys, descriptors, devices, and nothing that was
+withheld."""
 import json
 import os
 import subprocess
@@ -56,7 +57,9 @@ count = 0
 for pid in filter(str.isdigit, os.listdir("/proc")):
     count += 1
     for part in ("environ", "cmdline"):
-        if needle in look(f"/proc/{pid}/{part}").replace(needle if pid == me and part == "cmdline" else b"\0none", b""):
+        # This process has the needle as its argument.
+        own = needle if pid == me and part == "cmdline" else b"\0none"
+        if needle in look(f"/proc/{pid}/{part}").replace(own, b""):
             print(f"{pid} {part}")
     if pid != me and memory(pid):
         print(f"{pid} mem")
@@ -99,7 +102,10 @@ def nothing_below_proc_is_writable_but_the_own_processes():
 @test
 def sys_and_control_groups_are_not_there():
     with world() as w:
-        result = w.shell("use std/dev\n", "ls -A /sys /sys/fs/cgroup 2>/dev/null; awk '$3 ~ /^(cgroup2?|sysfs)$/' /proc/mounts; true")
+        result = w.shell(
+            "use std/dev\n",
+            "ls -A /sys /sys/fs/cgroup 2>/dev/null; awk '$3 ~ /^(cgroup2?|sysfs)$/' /proc/mounts; true",
+        )
         equal(result.succeeded().out, "")
 
 
@@ -107,9 +113,20 @@ def sys_and_control_groups_are_not_there():
 def process_one_hides_its_descriptors_and_memory():
     with world() as w:
         for part in ("environ", "maps", "mem", "cwd", "root", "exe"):
-            result = w.shell("", f"head -c 1 /proc/1/{part} 2>/dev/null | wc -c; readlink /proc/1/{part}; ls /proc/1/{part}/ 2>/dev/null; true")
+            result = w.shell(
+                "",
+                f"head -c 1 /proc/1/{part} 2>/dev/null | wc -c; readlink /proc/1/{part}; ls "
+                f"/proc/1/{part}/ 2>/dev/null; true",
+            )
             equal(result.succeeded().out.split(), ["0"], part)
-        out = w.shell("", "for n in $(seq 0 20); do readlink /proc/1/fd/$n; cat /proc/1/fd/$n; done 2>/dev/null; true").succeeded().out
+        out = (
+            w.shell(
+                "",
+                "for n in $(seq 0 20); do readlink /proc/1/fd/$n; cat /proc/1/fd/$n; done 2>/dev/null; true",
+            )
+            .succeeded()
+            .out
+        )
         equal(out, "", "descriptors")
 
 
@@ -124,18 +141,25 @@ def no_withheld_value_is_visible_in_any_process():
 @test
 def the_environment_holds_what_is_granted_and_nothing_else():
     with world() as w:
-        environment = w.environment(AWS_SECRET_ACCESS_KEY="x", LD_PRELOAD="", GITHUB_TOKEN="t", EDITOR="ed",
-                                    BASH_ENV="/tmp/x", CI="1")
+        environment = w.environment(
+            AWS_SECRET_ACCESS_KEY="x", LD_PRELOAD="", GITHUB_TOKEN="t", EDITOR="ed", BASH_ENV="/tmp/x", CI="1"
+        )
         policy = w.policy('grant env CI, *_TOKEN\ndeny env GITHUB_*\nset env MODE = "a b"\n')
         out = w.launch(policy, "env", env=environment).succeeded().out
-        equal(sorted(out.splitlines()), sorted(["CI=1", f"HOME={w.home}", "LANG=C.UTF-8", "MODE=a b",
-                                                f"PATH={environment['PATH']}"]))
+        equal(
+            sorted(out.splitlines()),
+            sorted(["CI=1", f"HOME={w.home}", "LANG=C.UTF-8", "MODE=a b", f"PATH={environment['PATH']}"]),
+        )
 
 
 @test
 def scratch_names_tmp_in_the_environment():
     with world() as w:
-        out = w.launch("grant scratch\ngrant env TMPDIR\n", "env", env=w.environment(TMPDIR="/elsewhere")).succeeded().out
+        out = (
+            w.launch("grant scratch\ngrant env TMPDIR\n", "env", env=w.environment(TMPDIR="/elsewhere"))
+            .succeeded()
+            .out
+        )
         for name in ("TMPDIR", "TMP", "TEMP"):
             check(f"{name}=/tmp\n" in out, f"{name} is missing in {out}")
         check("elsewhere" not in out, out)
@@ -157,8 +181,14 @@ def descriptors_beyond_the_streams_do_not_pass():
         with open(marker) as file, tempfile.TemporaryFile() as other:
             os.set_inheritable(file.fileno(), True)
             command = w.command_line(w.policy(""), ["sh", "-c", "ls /proc/self/fd"])
-            result = subprocess.run(command, cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE, pass_fds=(file.fileno(), other.fileno()))
+            result = subprocess.run(
+                command,
+                cwd=w.work,
+                env=w.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                pass_fds=(file.fileno(), other.fileno()),
+            )
         # ls itself opens the directory as 3.
         equal(result.stdout.split(), [b"0", b"1", b"2", b"3"])
 
@@ -166,11 +196,17 @@ def descriptors_beyond_the_streams_do_not_pass():
 @test
 def devices_that_programs_need_work_and_no_other_is_there():
     with world() as w:
-        w.shell("", "echo x > /dev/null && head -c 8 /dev/zero /dev/urandom /dev/random >/dev/null && : < /dev/full"
-                    " && test -c /dev/tty && test -d /dev/pts && test -d /dev/shm").succeeded()
+        w.shell(
+            "",
+            "echo x > /dev/null && head -c 8 /dev/zero /dev/urandom /dev/random >/dev/null && : < /dev/full"
+            " && test -c /dev/tty && test -d /dev/pts && test -d /dev/shm",
+        ).succeeded()
         out = w.shell("", "find /dev -exec stat -c '%F %n' {} + | sort").succeeded().out
         devices = [line.split()[-1] for line in out.splitlines() if "special" in line]
-        equal(devices, [f"/dev/{name}" for name in ("full", "null", "pts/ptmx", "random", "tty", "urandom", "zero")])
+        equal(
+            devices,
+            [f"/dev/{name}" for name in ("full", "null", "pts/ptmx", "random", "tty", "urandom", "zero")],
+        )
         w.shell("", "echo x > /dev/new").exited(2)
         w.shell("", "mknod x b 1 1 || mknod /dev/shm/x c 1 3").exited(1)
 
@@ -178,10 +214,17 @@ def devices_that_programs_need_work_and_no_other_is_there():
 @test
 def the_root_is_closed_and_read_only():
     with world() as w:
-        result = w.shell("", "ls -A /; for d in / /usr /etc /home /root /var /dev /proc; do touch $d/x 2>/dev/null && echo $d; done; true")
+        result = w.shell(
+            "",
+            "ls -A /; for d in / /usr /etc /home /root /var /dev /proc; do touch $d/x 2>/dev/null && "
+            "echo $d; done; true",
+        )
         names = set(result.succeeded().out.split())
         check(not any(name.startswith("/") for name in names), f"writable: {names}")
-        check({"boot", "sys", "root", "srv", "mnt", "media"}.isdisjoint(names - {w.top.split('/')[1]}), f"visible: {names}")
+        check(
+            {"boot", "sys", "root", "srv", "mnt", "media"}.isdisjoint(names - {w.top.split("/")[1]}),
+            f"visible: {names}",
+        )
         w.shell("", "cat /etc/shadow /etc/gshadow /etc/sudoers").exited(1)
 
 
@@ -191,6 +234,7 @@ def terminal_injection_and_namespaces_are_refused():
         script = r"""
 import ctypes, errno, fcntl, os
 libc = ctypes.CDLL(None, use_errno=True)
+IOCTL = 16 if os.uname().machine == "x86_64" else 29
 def refused(name, result):
     print(name, "allowed" if result == 0 else errno.errorcode[ctypes.get_errno()])
 for request, name in ((0x5412, "TIOCSTI"), (0x541C, "TIOCLINUX"), (0x5423, "TIOCSETD")):
@@ -200,7 +244,7 @@ for request, name in ((0x5412, "TIOCSTI"), (0x541C, "TIOCLINUX"), (0x5423, "TIOC
             print(name, "allowed")
         except OSError as error:
             print(name, errno.errorcode[error.errno])
-        refused(name, libc.syscall(16 if os.uname().machine == "x86_64" else 29, 0, ctypes.c_ulong(request | high), b"x"))
+        refused(name, libc.syscall(IOCTL, 0, ctypes.c_ulong(request | high), b"x"))
 for flag, name in ((0x10000000, "user"), (0x20000, "mount"), (0x40000000, "net"), (0x20000000, "pid")):
     refused(name, libc.unshare(flag))
 """
@@ -211,7 +255,13 @@ for flag, name in ((0x10000000, "user"), (0x20000, "mount"), (0x40000000, "net")
 @test
 def processes_outside_cannot_be_seen_or_signalled():
     with world() as w:
-        out = w.shell("", f"ls /proc | grep -c '^[0-9]'; kill -0 {os.getpid()} 2>/dev/null && echo reached; true").succeeded().out
+        out = (
+            w.shell(
+                "", f"ls /proc | grep -c '^[0-9]'; kill -0 {os.getpid()} 2>/dev/null && echo reached; true"
+            )
+            .succeeded()
+            .out
+        )
         check(int(out.split()[0]) <= 6 and "reached" not in out, out)
 
 
@@ -219,7 +269,10 @@ def processes_outside_cannot_be_seen_or_signalled():
 def limit_files_holds():
     with world() as w:
         equal(w.shell("limit files to 64\n", "ulimit -Sn; ulimit -Hn").succeeded().out, "64\n64\n")
-        out = w.python("limit files to 20\n", "import os\nn=0\ntry:\n  while True: os.dup(0); n+=1\nexcept OSError: print(n)").out
+        out = w.python(
+            "limit files to 20\n",
+            "import os\nn=0\ntry:\n  while True: os.dup(0); n+=1\nexcept OSError: print(n)",
+        ).out
         equal(out, "17\n")
         w.shell("limit files to 6\n", "exit 9").exited(9)
 

@@ -7,10 +7,37 @@ import time
 
 from lib import BASE, check, check_schema, end, equal, main, test, world
 
-MEMBERS = ["leaseId", "policy", "requestedPolicyHash", "effectivePolicyHash", "backend", "backendVersion", "kernel",
-           "enforcedControls", "acceptedExceptions", "layers", "notes", "pid", "startedAt", "expiresAt", "endedAt", "exit",
-           "unterminated", "events"]
-ALWAYS = {"fs.closed", "fs.write", "net.closed", "ipc.abstract", "ipc.signal", "tty", "env", "syscall", "process.tree"}
+MEMBERS = [
+    "leaseId",
+    "policy",
+    "requestedPolicyHash",
+    "effectivePolicyHash",
+    "backend",
+    "backendVersion",
+    "kernel",
+    "enforcedControls",
+    "acceptedExceptions",
+    "layers",
+    "notes",
+    "pid",
+    "startedAt",
+    "expiresAt",
+    "endedAt",
+    "exit",
+    "unterminated",
+    "events",
+]
+ALWAYS = {
+    "fs.closed",
+    "fs.write",
+    "net.closed",
+    "ipc.abstract",
+    "ipc.signal",
+    "tty",
+    "env",
+    "syscall",
+    "process.tree",
+}
 
 
 def controls(lease):
@@ -21,11 +48,20 @@ def controls(lease):
 def every_member_is_there_and_every_needed_control_with_evidence():
     with world() as w:
         w.make("work/secret", "x")
-        _, lease = w.lease("deny $WORK/secret, $WORK/**/*.key, $WORK/missing\ngrant scratch\nlimit files to 100\n", "true")
+        _, lease = w.lease(
+            "deny $WORK/secret, $WORK/**/*.key, $WORK/missing\ngrant scratch\nlimit files to 100\n", "true"
+        )
         equal(list(lease), MEMBERS)
         check_schema(lease, "sbx-lease.schema.json")
         held = controls(lease)
-        wanted = ALWAYS | {"socket.path", "fs.deny", "fs.deny.pattern", "fs.deny.missing", "scratch", "limit.files"}
+        wanted = ALWAYS | {
+            "socket.path",
+            "fs.deny",
+            "fs.deny.pattern",
+            "fs.deny.missing",
+            "scratch",
+            "limit.files",
+        }
         check(wanted <= set(held), f"missing: {wanted - set(held)}")
         for entry in lease["enforcedControls"]:
             equal(sorted(entry), ["control", "evidence", "how"])
@@ -35,7 +71,10 @@ def every_member_is_there_and_every_needed_control_with_evidence():
         equal(held["limit.files"]["evidence"], "RLIMIT_NOFILE 100, at most 100")
         check("interfaces: lo" in held["net.closed"]["evidence"], held["net.closed"])
         check("Seccomp: 2" in held["syscall"]["evidence"], held["syscall"])
-        equal((lease["backend"], lease["policy"], lease["expiresAt"], lease["unterminated"]), ("bwrap", "t", None, []))
+        equal(
+            (lease["backend"], lease["policy"], lease["expiresAt"], lease["unterminated"]),
+            ("bwrap", "t", None, []),
+        )
         equal(lease["kernel"], os.uname().release)
         for name in ("startedAt", "endedAt"):
             datetime.datetime.fromisoformat(lease[name].replace("Z", "+00:00"))
@@ -44,7 +83,11 @@ def every_member_is_there_and_every_needed_control_with_evidence():
 @test
 def the_end_is_recorded_as_the_caller_saw_it():
     with world() as w:
-        for script, expected in (("exit 9", {"code": 9}), ("kill -9 $$", {"signal": 9}), ("exit 0", {"code": 0})):
+        for script, expected in (
+            ("exit 9", {"code": 9}),
+            ("kill -9 $$", {"signal": 9}),
+            ("exit 0", {"code": 0}),
+        ):
             equal(w.lease("", "sh", "-c", script)[1]["exit"], expected)
         equal(w.lease("", "no-such-command")[1]["exit"], {"code": 127})
 
@@ -53,8 +96,11 @@ def the_end_is_recorded_as_the_caller_saw_it():
 def it_exists_before_the_command_starts_and_after_a_crash():
     with world() as w:
         path = f"{w.outside}/lease.json"
-        process = subprocess.Popen(w.command_line(w.policy(""), ["sh", "-c", "touch ready; sleep 60"], ["--lease", path]),
-                                   cwd=w.work, env=w.environment())
+        process = subprocess.Popen(
+            w.command_line(w.policy(""), ["sh", "-c", "touch ready; sleep 60"], ["--lease", path]),
+            cwd=w.work,
+            env=w.environment(),
+        )
         try:
             while not os.path.exists(f"{w.work}/ready"):
                 time.sleep(0.01)
@@ -90,15 +136,29 @@ def the_command_cannot_write_its_own_lease():
 def a_descriptor_can_take_it():
     with world() as w:
         with open(f"{w.outside}/lease", "w+") as file:
-            command = w.command_line(w.policy(""), ["sh", "-c", "ls /proc/self/fd"], ["--lease", f"fd:{file.fileno()}"])
-            result = subprocess.run(command, cwd=w.work, env=w.environment(), pass_fds=(file.fileno(),),
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            command = w.command_line(
+                w.policy(""), ["sh", "-c", "ls /proc/self/fd"], ["--lease", f"fd:{file.fileno()}"]
+            )
+            result = subprocess.run(
+                command,
+                cwd=w.work,
+                env=w.environment(),
+                pass_fds=(file.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+            )
             equal(result.stdout.split(), [b"0", b"1", b"2", b"3"], "the descriptor reached the command")
             file.seek(0)
             equal(json.load(file)["exit"], {"code": 0})
         read, write = os.pipe()
-        subprocess.run(w.command_line(w.policy(""), ["true"], ["--lease", f"fd:{write}"]), cwd=w.work, env=w.environment(),
-                       pass_fds=(write,), stdin=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            w.command_line(w.policy(""), ["true"], ["--lease", f"fd:{write}"]),
+            cwd=w.work,
+            env=w.environment(),
+            pass_fds=(write,),
+            stdin=subprocess.DEVNULL,
+            check=True,
+        )
         os.close(write)
         with open(read) as file:
             lines = [json.loads(line) for line in file.read().splitlines()]
@@ -126,8 +186,11 @@ def the_command_cannot_change_records():
     with world() as w:
         policy = w.compile(BASE + "grant write $WORK, ~\n")
         w.launch(policy, "true").succeeded()
-        script = "echo x > ~/written; cd ~/.local/state/sbx && for f in *; do echo x > $f; rm -f $f; mv $f y; done; " \
-                 "mv ~/.local/state ~/.local/s; mv ~/.local ~/l; rm -rf ~/.local; true"
+        script = (
+            "echo x > ~/written; cd ~/.local/state/sbx && for f in *; do echo x > $f; rm -f $f; mv $f y; "
+            "done; "
+            "mv ~/.local/state ~/.local/s; mv ~/.local ~/l; rm -rf ~/.local; true"
+        )
         w.shell(policy, script)
         check(os.path.exists(f"{w.home}/written"), "home was not writable")
         names = os.listdir(f"{w.home}/.local/state/sbx")
@@ -140,8 +203,11 @@ def the_command_cannot_change_records():
 @test
 def the_hash_of_the_meaning_is_stable_and_that_of_the_text_is_not():
     with world() as w:
-        texts = ["deny $WORK/a, $WORK/b\ngrant env A, B\n", "grant env B\ngrant env A   # the same\ndeny $WORK/b\ndeny $WORK/a\n",
-                 "deny $WORK/a, $WORK/c\ngrant env A, B\n"]
+        texts = [
+            "deny $WORK/a, $WORK/b\ngrant env A, B\n",
+            "grant env B\ngrant env A   # the same\ndeny $WORK/b\ndeny $WORK/a\n",
+            "deny $WORK/a, $WORK/c\ngrant env A, B\n",
+        ]
         leases = [w.lease(text, "true")[1] for text in texts]
         effective = [lease["effectivePolicyHash"] for lease in leases]
         requested = [lease["requestedPolicyHash"] for lease in leases]
@@ -159,8 +225,13 @@ def accepted_exceptions_are_recorded_and_not_called_enforced():
         result, lease = w.lease(policy, "true")
         result.succeeded()
         check_schema(lease, "sbx-lease.schema.json")
-        equal([(entry["control"], entry["target"], entry["because"], entry["line"]) for entry in lease["acceptedExceptions"]],
-              [("net.host", "bwrap", "a test", 7)])
+        equal(
+            [
+                (entry["control"], entry["target"], entry["because"], entry["line"])
+                for entry in lease["acceptedExceptions"]
+            ],
+            [("net.host", "bwrap", "a test", 7)],
+        )
         check("net.host" not in controls(lease), "an exception is called enforced")
 
 
@@ -168,7 +239,12 @@ def accepted_exceptions_are_recorded_and_not_called_enforced():
 def notes_name_matches_and_missing_grants():
     with world() as w:
         w.make("work/deep/key.pem", "x")
-        _, lease = w.lease("deny $WORK/**/*.pem\ngrant read $WORK/../nowhere\n".replace("$WORK/../nowhere", f"{w.top}/nowhere"), "true")
+        _, lease = w.lease(
+            "deny $WORK/**/*.pem\ngrant read $WORK/../nowhere\n".replace(
+                "$WORK/../nowhere", f"{w.top}/nowhere"
+            ),
+            "true",
+        )
         texts = [note["text"] for note in lease["notes"]]
         check(any(f"{w.work}/deep/key.pem" in text for text in texts), f"no match in {texts}")
         check(any(f"{w.top}/nowhere" in text for text in texts), f"no missing grant in {texts}")

@@ -1,4 +1,5 @@
-"""What the launch tests share: a world of temporary directories, compiling, launching, and one line a test."""
+"""What the launch tests share: a world of temporary directories, compiling, launching, and one line a
+test."""
 import contextlib
 import json
 import os
@@ -54,7 +55,11 @@ def main():
         except Exception as error:  # one failing test must not hide the others
             failed += 1
             where = traceback.extract_tb(error.__traceback__)[-1]
-            why = str(error) if isinstance(error, AssertionError) else f"{error!r} at {where.filename}:{where.lineno}"
+            why = (
+                str(error)
+                if isinstance(error, AssertionError)
+                else f"{error!r} at {where.filename}:{where.lineno}"
+            )
             print(f"FAIL {name}: {why.strip()}", flush=True)
     print(f"{len(tests) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
@@ -88,8 +93,12 @@ class World:
         self.count += 1
         source = self.make(f"policies/{self.count}.sbx", text)
         target = source[:-4] + ".bin"
-        result = subprocess.run([SBXC, source, "-o", target, *options], env=self.environment(), capture_output=True,
-                                stdin=subprocess.DEVNULL)
+        result = subprocess.run(
+            [SBXC, source, "-o", target, *options],
+            env=self.environment(),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
         if not check_status:
             return result
         check(result.returncode == 0, f"sbxc: {result.stderr.decode(errors='replace')}")
@@ -107,9 +116,17 @@ class World:
         if not policy.endswith((".bin", ".sbx")):
             policy = self.policy(policy)
         more.setdefault("stdin", subprocess.DEVNULL)
-        return Result(subprocess.run(self.command_line(policy, command, options), env=env or self.environment(),
-                                     cwd=cwd or self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                     timeout=timeout, **more))
+        return Result(
+            subprocess.run(
+                self.command_line(policy, command, options),
+                env=env or self.environment(),
+                cwd=cwd or self.work,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                timeout=timeout,
+                **more,
+            )
+        )
 
     def shell(self, policy, script, **more):
         return self.launch(policy, "sh", "-c", script, **more)
@@ -169,8 +186,12 @@ def valid(value, schema, root=None, at="$"):
     names = schema.get("type", [])
     names = [names] if isinstance(names, str) else names
     if names:
-        fits = any(isinstance(value, kinds[name]) if name != "integer" else isinstance(value, int) and not isinstance(value, bool)
-                   for name in names)
+        fits = any(
+            isinstance(value, kinds[name])
+            if name != "integer"
+            else isinstance(value, int) and not isinstance(value, bool)
+            for name in names
+        )
         check(fits, f"{at} is no {names}: {value!r}")
     if "enum" in schema:
         check(value in schema["enum"], f"{at}: {value!r} is none of {schema['enum']}")
@@ -179,7 +200,10 @@ def valid(value, schema, root=None, at="$"):
     if "minimum" in schema:
         check(value >= schema["minimum"], f"{at}: {value!r} is too small")
     if "oneOf" in schema:
-        check(sum(fits_schema(value, part, root) for part in schema["oneOf"]) == 1, f"{at}: {value!r} fits none or several")
+        check(
+            sum(fits_schema(value, part, root) for part in schema["oneOf"]) == 1,
+            f"{at}: {value!r} fits none or several",
+        )
     if isinstance(value, dict):
         for name in schema.get("required", []):
             check(name in value, f"{at} has no {name}")

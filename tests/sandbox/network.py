@@ -1,4 +1,5 @@
-"""The network is closed, or shared where the policy opens it whole; abstract sockets of the host are always closed."""
+"""The network is closed, or shared where the policy opens it whole; abstract sockets of the host are always
+closed."""
 import os
 import socket
 import threading
@@ -52,8 +53,13 @@ SERVER = Server()
 def nothing_outside_is_reached_without_a_grant():
     with world() as w:
         for policy in ("", "use std/dev\n"):
-            for address, protocol in (("127.0.0.1", "tcp"), ("127.0.0.1", "udp"), ("192.0.2.1", "tcp"), ("192.0.2.1", "udp"),
-                                      ("2001:db8::1", "tcp")):
+            for address, protocol in (
+                ("127.0.0.1", "tcp"),
+                ("127.0.0.1", "udp"),
+                ("192.0.2.1", "tcp"),
+                ("192.0.2.1", "udp"),
+                ("2001:db8::1", "tcp"),
+            ):
                 result = w.python(policy, CONNECT, address, str(SERVER.port), protocol)
                 check(result.code != 0, f"{address} {protocol}: {result.out}")
         equal(SERVER.seen, 0)
@@ -74,7 +80,10 @@ print(socket.create_connection(server.getsockname()).recv(3))
 @test
 def network_any_shares_the_hosts_network():
     with world() as w:
-        equal(w.python("grant network any\n", CONNECT, "127.0.0.1", str(SERVER.port), "tcp").succeeded().out, "b'hello'\n")
+        equal(
+            w.python("grant network any\n", CONNECT, "127.0.0.1", str(SERVER.port), "tcp").succeeded().out,
+            "b'hello'\n",
+        )
         _, lease = w.lease("grant network any\n", "true")
         held = {entry["control"] for entry in lease["enforcedControls"]}
         check("net.closed" not in held, "an open network is called closed")
@@ -86,7 +95,9 @@ def abstract_sockets_of_the_host_are_closed():
     server = socket.socket(socket.AF_UNIX)
     server.bind(name)
     server.listen()
-    script = "import socket, sys; socket.socket(socket.AF_UNIX).connect('\\0' + sys.argv[1]); print('reached')"
+    script = (
+        "import socket, sys; socket.socket(socket.AF_UNIX).connect('\\0' + sys.argv[1]); print('reached')"
+    )
     with world() as w:
         for policy in ("", "grant scratch\n", "grant network any\n"):
             result = w.python(policy, script, name[1:])

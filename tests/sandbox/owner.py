@@ -28,8 +28,13 @@ def as_owner_runs_as_the_owner():
         os.chown(w.work, NOBODY, NOBODY)
         policy = w.policy("grant env USER\n")
         os.chmod(os.path.dirname(policy), 0o755)
-        result = w.shell(policy, "id -u; id -g; id -G; echo $USER; touch made; grep Cap /proc/self/status | grep -c 0000000000000000",
-                         options=["--as-owner"], env=w.environment(XDG_CONFIG_HOME="/root/.config", SUDO_USER="x"))
+        result = w.shell(
+            policy,
+            "id -u; id -g; id -G; echo $USER; touch made; grep Cap /proc/self/status | grep -c "
+            "0000000000000000",
+            options=["--as-owner"],
+            env=w.environment(XDG_CONFIG_HOME="/root/.config", SUDO_USER="x"),
+        )
         equal(result.succeeded().out.split("\n"), [str(NOBODY), str(NOBODY), str(NOBODY), "nobody", "5", ""])
         equal(os.stat(f"{w.work}/made").st_uid, NOBODY)
 
@@ -43,7 +48,10 @@ def as_owner_cannot_read_what_only_root_may():
         os.chown(w.work, NOBODY, NOBODY)
         os.chmod(w.make("outside/root-only", "x"), 0o600)
         policy = w.policy(f"grant read {w.outside}\n")
-        check(w.launch(policy, "cat", f"{w.outside}/root-only", options=["--as-owner"]).code != 0, "read as root")
+        check(
+            w.launch(policy, "cat", f"{w.outside}/root-only", options=["--as-owner"]).code != 0,
+            "read as root",
+        )
         w.launch(policy, "true", options=["--as-owner", "--lease", f"{w.outside}/l"]).refused("SBX411")
 
 

@@ -1,4 +1,6 @@
 """Whenever and however the launcher dies, everything that it started dies too."""
+import contextlib
+import ctypes
 import os
 import random
 import signal
@@ -8,11 +10,19 @@ import time
 from lib import check, end, equal, main, processes_with, test, world
 
 KILLS = 200
+SLEEP = 100000 + os.getpid()  # seconds, and what tells our processes from others
 
 
 def start(w, policy, *command, **more):
-    return subprocess.Popen(w.command_line(policy, command), cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    return subprocess.Popen(
+        w.command_line(policy, command),
+        cwd=w.work,
+        env=w.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **more,
+    )
 
 
 def start_up_seconds(w, policy):
@@ -24,13 +34,21 @@ def start_up_seconds(w, policy):
     return sorted(taken)[2]
 
 
+def become_subreaper():
+    """Whatever the launcher leaves behind becomes this process's child, so that nobody else's processes count."""
+    PR_SET_CHILD_SUBREAPER = 36
+    check(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "prctl failed")
+
+
 def descendants(root):
-    """Children of `root` and theirs: bubblewrap and process 1 inside have neither our arguments nor our variables."""
+    """The living ones: bubblewrap and process 1 inside have neither our arguments nor our variables."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat") as file:
-                parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(name)] = int(parent)
         except OSError:
             pass
     found, level = set(), {root}
@@ -40,28 +58,21 @@ def descendants(root):
     return found
 
 
-def sandboxes():
-    """Processes in a process namespace that is not ours, and every bubblewrap."""
-    own = os.readlink("/proc/self/ns/pid")
-    found = set()
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/ns/pid") != own:
-                found.add(int(name))
-        except OSError:
-            pass
-        try:
-            with open(f"/proc/{name}/comm") as file:
-                if file.read().strip() in ("bwrap", "sbx-launch"):
-                    found.add(int(name))
-        except OSError:
-            pass
+def survivors():
+    return descendants(os.getpid())
+
+
+def names(processes):
+    found = []
+    for pid in processes:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline") as file:
+            found.append(file.read().replace("\0", " "))
     return found
 
 
-def gone(before, seconds=10.0):
+def gone(seconds=10.0):
     deadline = time.monotonic() + seconds
-    while sandboxes() - before:
+    while survivors():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)
@@ -73,14 +84,13 @@ def kill_at_random(number, kills):
     with world() as w:
         policy = w.policy("use std/dev\n")
         span = start_up_seconds(w, policy) * 1.3
-        before = sandboxes()
         for _ in range(kills):
-            process = start(w, policy, "sh", "-c", "setsid sleep 1234 & sleep 1234")
+            process = start(w, policy, "sh", "-c", f"setsid sleep {SLEEP} & sleep {SLEEP}")
             time.sleep(random.random() * span)
             process.send_signal(number)
             process.wait(timeout=30)
-        check(gone(before), f"survivors: {[open(f'/proc/{pid}/cmdline').read() for pid in sandboxes() - before]}")
-        equal(processes_with("sleep\x001234"), [], "survivors")
+        check(gone(), f"{len(survivors())} survivors, such as {names(survivors())[:3]}")
+        equal(processes_with(f"sleep\x00{SLEEP}"), [], "survivors")
         equal(os.listdir(w.work), [], "left behind")
 
 
@@ -97,45 +107,58 @@ def being_ended_during_start_up_leaves_no_survivor():
 @test
 def killing_the_launcher_ends_a_running_tree():
     with world() as w:
-        before = sandboxes()
-        process = start(w, w.policy(""), "sh", "-c", "(setsid sleep 4321 &) ; (sleep 4321 &) ; touch ready; exec sleep 4321")
+        process = start(
+            w,
+            w.policy(""),
+            "sh",
+            "-c",
+            f"(setsid sleep {SLEEP} &) ; (sleep {SLEEP} &) ; touch ready; exec sleep {SLEEP}",
+        )
         try:
             while not os.path.exists(f"{w.work}/ready"):
                 time.sleep(0.01)
             time.sleep(0.1)
-            check(len(processes_with("sleep\x004321")) >= 3, "the tree does not run")
+            check(len(processes_with(f"sleep\x00{SLEEP}")) >= 3, "the tree does not run")
         finally:
             end(process)
-        check(gone(before), "something survived")
-        equal(processes_with("sleep\x004321"), [])
+        check(gone(), "something survived")
+        equal(processes_with(f"sleep\x00{SLEEP}"), [])
 
 
 @test
 def killing_bubblewrap_ends_a_running_tree_and_is_reported():
     with world() as w:
-        before = sandboxes()
-        process = start(w, w.policy(""), "sh", "-c", "(setsid sleep 4322 &) ; touch ready; exec sleep 4322")
+        process = start(
+            w, w.policy(""), "sh", "-c", f"(setsid sleep {SLEEP} &) ; touch ready; exec sleep {SLEEP}"
+        )
         try:
             while not os.path.exists(f"{w.work}/ready"):
                 time.sleep(0.01)
-            outer = [pid for pid in descendants(process.pid) if open(f"/proc/{pid}/comm").read().strip() == "bwrap"]
+            outer = [
+                pid for pid in descendants(process.pid) if open(f"/proc/{pid}/comm").read().strip() == "bwrap"
+            ]
             check(outer, "there is no bubblewrap")
             os.kill(outer[0], signal.SIGKILL)
             equal(process.wait(timeout=20), 128 + signal.SIGKILL)
         finally:
             end(process)
-        check(gone(before), "something survived")
+        check(gone(), "something survived")
 
 
 @test
 def what_the_command_leaves_running_ends_with_it():
     with world() as w:
-        before = sandboxes()
-        process = start(w, w.policy(""), "sh", "-c",
-                        "sleep 4323 & setsid sleep 4323 & (setsid sh -c 'sleep 4323 & sleep 4323' &) ; exit 6")
+        process = start(
+            w,
+            w.policy(""),
+            "sh",
+            "-c",
+            f"sleep {SLEEP} & setsid sleep {SLEEP} & (setsid sh -c 'sleep {SLEEP} & sleep {SLEEP}' &) ; exit 6",
+        )
         equal(process.wait(timeout=20), 6)
-        check(gone(before), "something survived")
-        equal(processes_with("sleep\x004323"), [])
+        check(gone(), "something survived")
+        equal(processes_with(f"sleep\x00{SLEEP}"), [])
 
 
+become_subreaper()
 main()
