@@ -3,6 +3,7 @@
 #include "emitters/control_bwrap.h"
 #include "emitters/control_need.h"
 #include "emitters/target.h"
+#include "policy/host.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -293,6 +294,23 @@ static void tables_are_whole(void **state)
     assert_ptr_equal(control_table_of(CONTROL_TARGET_BWRAP), control_bwrap);
 }
 
+static void the_page_shows_the_table(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    size_t length = 0;
+    const char *error = NULL;
+    const char *page = file_read(arena, "docs/targets.md", 1 << 20, &length, &error);
+    assert_non_null(page);
+    for (int i = 0; i < CONTROL_SERVICE_SSH_AGENT; i++)
+        assert_non_null(
+            strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
+                                      strength_names[control_bwrap[i].strength], control_bwrap[i].reason)));
+    for (const struct target *target = targets; target->name != NULL; target++)
+        assert_non_null(strstr(page, arena_format(arena, "| `%s` | `%s` |", target->name, target->suffix)));
+    arena_destroy(arena);
+}
+
 static void targets_are_found_by_name_and_suffix(void **state)
 {
     (void)state;
@@ -320,6 +338,7 @@ int main(void)
         cmocka_unit_test(other_classes_need_their_own),
         cmocka_unit_test(an_accept_covers_the_policys_own_rules_only),
         cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(the_page_shows_the_table),
         cmocka_unit_test(targets_are_found_by_name_and_suffix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * must decide as the baseline's table says; the numbers must be the system's; and the kernel must load it. */
 #include "emitters/seccomp.h"
 #include "emitters/seccomp_table.h"
+#include "policy/host.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -339,6 +340,23 @@ static void tables_are_sorted_and_agree(void **state)
     assert_true(syscall_may_reopen("personality"));
 }
 
+static void the_page_shows_the_table(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    size_t length = 0;
+    const char *error = NULL;
+    const char *page = file_read(arena, "docs/seccomp.md", 1 << 20, &length, &error);
+    assert_non_null(page);
+    for (uint32_t i = 0; i < baseline_entry_count; i++) {
+        const struct baseline_entry *entry = &baseline_entries[i];
+        assert_non_null(strstr(page, arena_format(arena, "| `%s` | %s | %s | %s |\n", entry->name,
+                                                  entry->error == EPERM ? "EPERM" : "ENOSYS",
+                                                  entry->reopenable ? "yes" : "", entry->reason)));
+    }
+    arena_destroy(arena);
+}
+
 #if defined(__x86_64__)
 static int in_child_under(const struct loaded *loaded)
 {
@@ -401,6 +419,7 @@ int main(void)
         cmocka_unit_test(an_unknown_architecture_is_refused),
         cmocka_unit_test(numbers_are_the_systems),
         cmocka_unit_test(tables_are_sorted_and_agree),
+        cmocka_unit_test(the_page_shows_the_table),
 #if defined(__x86_64__)
         cmocka_unit_test(the_kernel_loads_and_obeys_it),
 #endif
