@@ -96,6 +96,7 @@ bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct 
     };
     gather_follow(&gather);
     gather_matches(&gather);
+    gather_exceptions(&gather);
     gather_denials(&gather);
     gather_places(&gather);
     if (request->unix_sockets)

@@ -18,6 +18,7 @@ struct gather {
     struct resolver *resolver;
     struct path_vector
         extra; /* canonical paths that no rule names and whose level matters: matches of patterns */
+    struct path_vector open; /* the same of what exceptions match */
     struct path_vector matches;
     struct {
         struct plan_place *items;
@@ -46,6 +47,9 @@ void gather_follow(struct gather *gather);
 
 /* matches.c: finds what the denied patterns match now. Seals. */
 void gather_matches(struct gather *gather);
+
+/* exceptions.c: finds what the patterns after `except` match now. */
+void gather_exceptions(struct gather *gather);
 
 /* denials.c: checks that each deny can be held and lists what needs a placeholder. */
 void gather_denials(struct gather *gather);

@@ -98,7 +98,7 @@ static const struct option {
     {"--as-owner", NULL, NULL, take_as_owner, "as root: become the owner of the working directory first"},
     {"--probe", NULL, NULL, take_probe, "say what this machine can enforce; changes nothing"},
     {"--json", NULL, NULL, take_json, "with --probe: as JSON"},
-    {"--verbose", "-v", NULL, take_verbose, "show notes too"},
+    {"--verbose", "-v", NULL, take_verbose, "show all notes, those about presets too"},
     {"--quiet", "-q", NULL, take_quiet, "show errors only"},
     {"--help", "-h", NULL, take_help, "this text"},
     {"--version", NULL, NULL, take_version, "the version"},

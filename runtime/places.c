@@ -89,6 +89,8 @@ static void links_find(struct gather *gather)
 
 void gather_places(struct gather *gather)
 {
+    for (uint32_t i = 0; i < gather->open.count; i++)
+        VECTOR_PUSH(gather->arena, &gather->extra, gather->open.items[i]);
     struct region_list regions =
         bound_regions(gather->arena, gather->bound, gather->extra.items, gather->extra.count);
     for (uint32_t i = 0; i < regions.count; i++)

@@ -53,14 +53,28 @@ static bool said_before(const struct note_list *notes, uint32_t at)
     return false;
 }
 
+static bool is_about_own_rule(const struct policy *policy, const struct note *note)
+{
+    if (note->rule == NULL || policy == NULL || note->rule->origin.source >= policy->source_count)
+        return false;
+    enum source_kind kind = policy->sources[note->rule->origin.source].kind;
+    return kind == SOURCE_POLICY || kind == SOURCE_PRESET_FILE;
+}
+
+static bool is_reported(const struct policy *policy, const struct note *note, enum report_level level)
+{
+    static const enum severity lowest[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE};
+
+    return note->severity >= lowest[level] || (level == REPORT_WARNINGS && is_about_own_rule(policy, note));
+}
+
 void report_notes(struct arena *arena, const struct policy *policy, const struct note_list *notes,
                   enum report_level level)
 {
-    static const enum severity lowest[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE};
     struct buffer out = buffer_in(arena);
 
     for (uint32_t i = 0; i < notes->count; i++)
-        if (notes->items[i].severity >= lowest[level] && !said_before(notes, i))
+        if (is_reported(policy, &notes->items[i], level) && !said_before(notes, i))
             add_note(&out, policy, &notes->items[i]);
     if (out.length > 0)
         write_all(STDERR_FILENO, out.bytes, out.length);

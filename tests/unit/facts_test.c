@@ -283,6 +283,24 @@ static void dangling_and_looping_links_are_refused_where_they_could_be_replaced(
     assert_true(noted(host, SBX462_GRANT_UNSEEN));
 }
 
+static void an_except_pattern_opens_what_it_matches_and_no_link(void **state)
+{
+    struct host *host = *state;
+    make_directory(host->top, "w/keys");
+    make_directory(host->top, "w/keys/old");
+    make_file(host->top, "w/keys/id", "x");
+    make_file(host->top, "w/keys/id.pub", "x");
+    make_file(host->top, "w/keys/old/id.pub", "x");
+    make_link(host->top, "w/keys/link.pub", "id");
+    assert_true(gather(host, LINES("grant write $WORK", "deny $WORK/keys/ except $WORK/keys/*.pub")));
+    assert_int_equal(place_at(host, "w/keys")->level, LEVEL_NONE);
+    assert_int_equal(place_at(host, "w/keys/id.pub")->level, LEVEL_WRITE);
+    assert_int_equal(place_at(host, "w/keys/id.pub")->kind, ENTRY_FILE);
+    assert_null(place_at(host, "w/keys/link.pub"));
+    assert_null(place_at(host, "w/keys/old/id.pub"));
+    assert_null(place_at(host, "w/keys/id"));
+}
+
 static void an_except_follows_no_planted_link(void **state)
 {
     struct host *host = *state;
@@ -553,6 +571,7 @@ int main(void)
         HOST_TEST(a_deny_holds_where_its_link_leads_to_nothing_yet),
         HOST_TEST(a_deny_through_a_replaceable_link_is_refused),
         HOST_TEST(dangling_and_looping_links_are_refused_where_they_could_be_replaced),
+        HOST_TEST(an_except_pattern_opens_what_it_matches_and_no_link),
         HOST_TEST(an_except_follows_no_planted_link),
         HOST_TEST(a_limit_follows_no_planted_link),
         HOST_TEST(below_a_replaceable_file_a_deny_is_refused),
