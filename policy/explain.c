@@ -73,7 +73,8 @@ static const char *fix_deny(const struct answer *answer, const struct bound_rule
         return arena_format(arena, "remove \"%s\" (%s)", text, place);
     const char *path = ask_path_text(arena, answer->bound, answer->path);
     if (builtin)
-        return arena_format(arena, "use %s except %s", policy->sources[rule->origin.source].name, path);
+        return arena_format(arena, "add \"except %s\" to the use that brings in %s", path,
+                            policy->sources[rule->origin.source].name);
     bool more = rule->except != NULL && rule->except->count > 0;
     return arena_format(arena, "%s%s%s", text, more ? ", " : " except ", path);
 }
