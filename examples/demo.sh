@@ -37,7 +37,7 @@ try 'a write to what the policy protects' no 'mkdir -p .github/workflows && echo
 try 'reading the secret .env' no 'cat .env'
 try 'reading a key in secrets/' no 'cat secrets/database.key'
 try 'moving secrets/ away and reading it there' no 'mv secrets s && cat s/database.key'
-try 'reaching the network' no 'ip route get 192.0.2.1 2>/dev/null || exec 3<>/dev/tcp/192.0.2.1/80'
+try 'finding a way to the network' no "bash -c 'exec 3<>/dev/udp/192.0.2.1/53'"
 
 printf '\n$ sbxc why project.sbx read .env\n'
 "$build/sbxc" why project.sbx read "$work/.env" || true

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import tempfile
 
 from lib import PATH, SECRET, check, equal, main, test, world
 
@@ -94,10 +95,11 @@ def credentials_cannot_be_planted_or_moved_in_a_writable_home():
                 cat $path; ln $path linked && echo "linked $path"; done
             for path in .netrc .git-credentials .config/gh/hosts.yml .kube/config .cargo/credentials.toml; do
                 mkdir -p ${path%/*}; echo evil > $path && echo "planted $path"; done
-            true""", policy=WORKSPACE + "grant write ~\n")
+            true""", policy=WORKSPACE + "grant write ~\n", env=w.environment(XDG_STATE_HOME=w.make("state/")))
         equal(result.succeeded().out, "", "what worked")
         after = w.tree(w.home)
-        check(".netrc" not in str(after) and before.items() <= after.items(), f"left behind: {set(after) - set(before)}")
+        equal({path: after.get(path) for path in before}, before, "the home")
+        equal(sorted(set(after) - set(before)), [], "left behind")
 
 
 # The system.
@@ -212,7 +214,8 @@ def an_environment_inside_the_workspace_stays_writable():
         w.make("work/venv/lib/")
         tool(w, "work/venv/bin/hello")
         env = w.environment(PATH=f"{w.work}/venv/bin:{PATH}", VIRTUAL_ENV=f"{w.work}/venv")
-        dev(w, "hello; touch venv/lib/new; echo x > venv/bin/installed; test $VIRTUAL_ENV = $PWD/venv", env=env).succeeded()
+        script = "hello; touch venv/lib/new; echo x > venv/bin/installed; test $VIRTUAL_ENV = $PWD/venv"
+        dev(w, script, env=env).succeeded()
 
 
 @test
@@ -221,7 +224,8 @@ def an_environment_elsewhere_is_readable():
         tool(w, "venv/bin/hello")
         w.make("venv/lib/module", "text\n")
         env = w.environment(PATH=f"{w.top}/venv/bin:{PATH}", VIRTUAL_ENV=f"{w.top}/venv")
-        result = dev(w, "hello; cat $VIRTUAL_ENV/lib/module; touch $VIRTUAL_ENV/lib/new 2>&- || echo read-only", env=env)
+        script = "hello; cat $VIRTUAL_ENV/lib/module; touch $VIRTUAL_ENV/lib/new 2>&- || echo read-only"
+        result = dev(w, script, env=env)
         equal(result.succeeded().out, "tool\ntext\nread-only\n")
 
 
@@ -276,7 +280,8 @@ def only_named_variables_pass_in():
 @test
 def tmp_is_private_empty_and_gone_afterwards():
     with world("/var/tmp") as w:
-        outside = subprocess.run(["mktemp", "/tmp/sbx-outside.XXXXXX"], capture_output=True, check=True).stdout.decode()
+        descriptor, outside = tempfile.mkstemp(prefix="sbx-outside-", dir="/tmp")
+        os.close(descriptor)
         try:
             script = """
                 test "$TMPDIR" = /tmp; test "$(ls -A /tmp)" = ""; test "$(stat -c %a /tmp | tail -c 5)" != 000
@@ -286,7 +291,7 @@ def tmp_is_private_empty_and_gone_afterwards():
                 equal(dev(w, script).succeeded().out, "3\n")
             equal(os.path.exists("/tmp/sbx-inside"), False, "the file of the run")
         finally:
-            os.unlink(outside.strip())
+            os.unlink(outside)
 
 
 @test
