@@ -9,7 +9,7 @@
 #include "compiler/build_names.h"
 #include "compiler/load.h"
 
-enum { RULES_LIMIT = 1000000 };
+enum { RULES_LIMIT = 1000000, USES_LIMIT = 10000 };
 
 struct rule_list {
     struct rule *items;

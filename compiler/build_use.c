@@ -258,6 +258,16 @@ static void bring_rules(struct builder *builder, const struct prepared *prepared
     }
 }
 
+/* Each exception of each level multiplies: presets that bring in nothing could still take forever. */
+static void too_many_uses(struct builder *builder)
+{
+    build_error(builder, SBX125_RULE_LIMIT, (struct span){builder->unit->source, 0, 0},
+                arena_format(builder->arena, "presets come in more than %d times under different conditions",
+                             USES_LIMIT),
+                "use each preset once, with all its exceptions");
+    builder->too_many = true;
+}
+
 static void bring_uses(struct builder *builder, const struct prepared *prepared,
                        const struct conditions *outer)
 {
@@ -272,8 +282,8 @@ static void bring_uses(struct builder *builder, const struct prepared *prepared,
             conditions.systems == 0 || (conditions.commands != NULL && conditions.commands->count == 0);
         if (never || seen_before(builder, use->unit, &conditions))
             continue;
-        if (builder->brought++ == RULES_LIMIT)
-            build_too_many(builder, (struct span){builder->unit->source, 0, 0});
+        if (builder->brought++ == USES_LIMIT)
+            too_many_uses(builder);
         bring_rules(builder, use->unit->prepared, &conditions);
         bring_uses(builder, use->unit->prepared, &conditions);
     }

@@ -65,15 +65,6 @@ static void report(struct checker *checker, const struct rule *rule, const char 
     diagnostic_add(checker->diagnostics, diagnostic);
 }
 
-static void leave_out(struct checker *checker, const struct rule *rule, const char *why)
-{
-    diagnostic_add(checker->diagnostics, (struct diagnostic){
-                                             .code = SBX149_EXPECT_LEFT_OUT,
-                                             .at = span_of(checker, rule),
-                                             .text = why,
-                                         });
-}
-
 static void check_rule(struct checker *checker, const struct bound_rule *bound)
 {
     const struct rule *rule = bound->rule;
@@ -81,19 +72,35 @@ static void check_rule(struct checker *checker, const struct bound_rule *bound)
     uint8_t *reported = &checker->reported[rule - checker->policy->rules];
     if (*reported != 0)
         return;
-    if (bound->dropped || argument == NULL) {
-        *reported = 1;
-        leave_out(checker, rule, "this is not checked here: its root has no value");
+    if (bound->dropped || argument == NULL)
         return;
-    }
     const struct decision *decision = bound_decide(checker->diagnostics->arena, checker->bound,
                                                    rule->operation, argument, strlen(argument), &error);
     if (decision == NULL) {
         *reported = 1;
-        leave_out(checker, rule, error);
+        diagnostic_add(checker->diagnostics, (struct diagnostic){
+                                                 .code = SBX147_EXPECT_ARGUMENT,
+                                                 .at = span_of(checker, rule),
+                                                 .text = error,
+                                             });
     } else if (decision->verdict != (rule->allow ? VERDICT_ALLOW : VERDICT_DENY)) {
         *reported = 1;
         report(checker, rule, argument, decision);
+    }
+}
+
+/* Without a command whoever binds the policy says the same. */
+static void add_left_out(struct checker *checker, const struct note_list *notes)
+{
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct note *note = &notes->items[i];
+        if (note->code == SBX164_EXPECT_LEFT_OUT && note->rule->commands != NULL)
+            diagnostic_add(checker->diagnostics, (struct diagnostic){
+                                                     .code = note->code,
+                                                     .at = span_of(checker, note->rule),
+                                                     .text = note->text,
+                                                     .help = note->help,
+                                                 });
     }
 }
 
@@ -105,6 +112,7 @@ static void check_round(struct checker *checker, const struct bindings *bindings
     if (notes.errors > 0)
         return; /* whoever binds for this system reports that */
     bound_seal(bound, NULL);
+    add_left_out(checker, &notes);
     checker->bound = bound;
     checker->command = bindings->command;
     for (uint32_t i = 0; i < bound->rules.count; i++) {
@@ -165,8 +173,8 @@ static bool expects_something(const struct policy *policy)
     return false;
 }
 
-void expect_check(struct compilation *compilation, const struct policy *policy,
-                  const struct bindings *selected, struct diagnostic_list *diagnostics)
+void expectations_check(struct compilation *compilation, const struct policy *policy,
+                        const struct bindings *selected, struct diagnostic_list *diagnostics)
 {
     struct checker checker = {.compilation = compilation, .policy = policy, .diagnostics = diagnostics};
     /* Without a policy beneath them managed layers allow nothing; what they expect is asked when there is one. */

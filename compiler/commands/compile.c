@@ -88,7 +88,7 @@ static bool expectations_hold(struct job *job, const struct policy *policy, cons
 {
     struct session *session = job->session;
     struct diagnostic_list list = diagnostic_list_in(session->arena);
-    expect_check(session->compilation, policy, bindings, &list);
+    expectations_check(session->compilation, policy, bindings, &list);
     session_print_diagnostics(session, &list);
     session->exit = EXIT_WRONG;
     return list.errors == 0;
