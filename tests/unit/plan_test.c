@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
+
 /* What is mounted in the model. */
 struct model_mount {
     const char *path;
@@ -213,20 +215,27 @@ static int compare_places(const void *a, const void *b)
     return plan_path_compare(((const struct plan_place *)a)->path, ((const struct plan_place *)b)->path);
 }
 
-/* Up to 12 places of up to 6 components out of few names, so that they nest and meet; names that sort around
- * '/' are among them. */
-static struct plan_input random_places(struct arena *arena, uint64_t *state, enum entry_kind directory_kind)
+/* Up to 6 components out of few names, so that paths nest and meet; names that sort around '/' are among
+ * them. */
+static const char *random_path(struct arena *arena, uint64_t *state)
 {
     static const char *const names[] = {"a", "b", "a-b", "a.b", "ab"};
+    struct buffer path = buffer_in(arena);
+    uint32_t depth = 1 + random_below(state, 6);
+    for (uint32_t i = 0; i < depth; i++)
+        buffer_format(&path, "/%s", names[random_below(state, 5)]);
+    return path.bytes;
+}
+
+/* Up to 12 places. */
+static struct plan_input random_places(struct arena *arena, uint64_t *state, enum entry_kind directory_kind)
+{
     struct plan_place *places = arena_array(arena, 12, sizeof *places);
     uint32_t count = 1 + random_below(state, 12), kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct buffer path = buffer_in(arena);
-        uint32_t depth = 1 + random_below(state, 6);
-        for (uint32_t j = 0; j < depth; j++)
-            buffer_format(&path, "/%s", names[random_below(state, 5)]);
-        places[i] = (struct plan_place){
-            .path = path.bytes, .level = (enum level)random_below(state, 3), .kind = directory_kind};
+        places[i] = (struct plan_place){.path = random_path(arena, state),
+                                        .level = (enum level)random_below(state, 3),
+                                        .kind = directory_kind};
     }
     qsort(places, count, sizeof *places, compare_places);
     for (uint32_t i = 0; i < count; i++)
@@ -261,14 +270,89 @@ static void random_places_have_their_levels(void **state)
     }
 }
 
+/* A random policy and managed layer over the same few names: grants, automatic grants, denies with
+ * exceptions, limits. */
+static struct bound_policy *random_policy(struct arena *arena, uint64_t *state)
+{
+    static const struct layer layers[] = {{.kind = LAYER_POLICY, .name = "t"},
+                                          {.kind = LAYER_MANAGED, .name = "m"}};
+    static const enum rule_kind kinds[] = {RULE_GRANT, RULE_GRANT, RULE_GRANT,
+                                           RULE_DENY,  RULE_DENY,  RULE_LIMIT_WRITE};
+    enum { RULES = 14 };
+    struct rule *rules = arena_array(arena, RULES, sizeof *rules);
+    uint32_t count = 2 + random_below(state, RULES - 2);
+    for (uint32_t i = 0; i < count; i++) {
+        struct rule *rule = &rules[i];
+        rule->kind = kinds[random_below(state, COUNT(kinds))];
+        rule->layer =
+            rule->kind == RULE_LIMIT_WRITE || (rule->kind == RULE_DENY && random_below(state, 3) == 0);
+        rule->systems = SYSTEM_ALL;
+        rule->automatic = rule->kind == RULE_GRANT && random_below(state, 3) == 0;
+        rule->level =
+            (enum level)(rule->kind == RULE_GRANT ? 1 + random_below(state, 2) : random_below(state, 2));
+        rule->path = (struct policy_path){.root = ROOT_SLASH, .rest = random_path(arena, state)};
+        if (rule->kind == RULE_DENY && random_below(state, 2) == 0) {
+            struct policy_path *items = arena_alloc(arena, sizeof *items);
+            struct path_list *except = arena_alloc(arena, sizeof *except);
+            *items = (struct policy_path){.root = ROOT_SLASH, .rest = random_path(arena, state)};
+            *except = (struct path_list){items, 1};
+            rule->except = except;
+        }
+    }
+    struct policy *policy = arena_alloc(arena, sizeof *policy);
+    *policy = (struct policy){
+        .arena = arena, .name = "t", .layers = layers, .layer_count = 2, .rules = rules, .rule_count = count};
+    struct note_list notes = note_list_in(arena);
+    struct bound_policy *bound =
+        policy_bind(arena, policy, &(struct bindings){.system = SYSTEM_LINUX}, &notes);
+    assert_int_equal(notes.errors, 0);
+    bound_seal(bound, NULL);
+    return bound;
+}
+
+static void assert_level_of(struct model *model, const struct bound_policy *bound, const char *path)
+{
+    enum level wanted = bound_level(bound, path, strlen(path)), got = model_level(model, path);
+    if (wanted != got)
+        fail_msg("%s is %d, not %d", path, (int)got, (int)wanted);
+}
+
+static void random_policies_have_their_levels(void **state)
+{
+    (void)state;
+    uint64_t seed = 20261201;
+    for (int round = 0; round < 3000; round++) {
+        struct arena *arena = arena_create(0);
+        struct bound_policy *bound = random_policy(arena, &seed);
+        struct region_list regions = bound_regions(arena, bound, NULL, 0);
+        struct plan_place *places = arena_array(arena, regions.count, sizeof *places);
+        for (uint32_t i = 0; i < regions.count; i++)
+            places[i] = (struct plan_place){
+                .path = regions.items[i].path, .level = regions.items[i].level, .kind = ENTRY_DIRECTORY};
+        struct plan plan =
+            plan_make(arena, &(struct plan_input){.places = places, .place_count = regions.count});
+        struct model model = carry_out(arena, &plan);
+        for (uint32_t i = 0; i < bound->rules.count; i++) {
+            const struct bound_rule *rule = &bound->rules.items[i];
+            const char *except = rule->except_count > 0 ? rule->except[0].path : rule->at.path;
+            assert_level_of(&model, bound, rule->at.path);
+            assert_level_of(&model, bound, parent_of(&model, rule->at.path));
+            assert_level_of(&model, bound, arena_format(arena, "%s/a", rule->at.path));
+            assert_level_of(&model, bound, arena_format(arena, "%s-b", rule->at.path));
+            assert_level_of(&model, bound, except);
+            assert_level_of(&model, bound, arena_format(arena, "%s/new", except));
+            assert_level_of(&model, bound, parent_of(&model, except));
+        }
+        arena_destroy(arena);
+    }
+}
+
 static void assert_plan(struct arena *arena, const struct plan *plan, const char *expected)
 {
     struct buffer printed = buffer_in(arena);
     plan_print(&printed, plan);
     assert_string_equal(printed.bytes, expected);
 }
-
-#define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
 
 static void an_empty_policy_shows_only_the_sandboxes_own(void **state)
 {
@@ -462,6 +546,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_places_have_their_levels),
+        cmocka_unit_test(random_policies_have_their_levels),
         cmocka_unit_test(an_empty_policy_shows_only_the_sandboxes_own),
         cmocka_unit_test(masks_are_sealed_after_what_they_show),
         cmocka_unit_test(scratch_hides_the_temporary_directories),
