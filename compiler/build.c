@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* --- shared helpers ---------------------------------------------------------------------------------------------- */
+/* --- shared helpers ------------------------------------------------------------------------------------- */
 
 void build_error(struct builder *builder, enum code code, struct span at, const char *text, const char *help)
 {
@@ -129,7 +129,7 @@ void rule_add_at(struct builder *builder, struct rule rule, struct span at)
     rule_add(builder, rule);
 }
 
-/* --- statements -------------------------------------------------------------------------------------------------- */
+/* --- statements ----------------------------------------------------------------------------------------- */
 
 static void (*const build_statement[])(struct builder *, const struct statement *) = {
     [STATEMENT_USE] = build_use,
@@ -189,7 +189,8 @@ struct prepared *build_prepare(struct builder *builder, struct unit *unit)
     return unit->prepared;
 }
 
-/* About how many rules these statements make: exact where no name stands for a list and nothing is limited. */
+/* About how many rules these statements make: exact where no name stands for a list and nothing is
+ * limited. */
 static size_t count_items(const struct statement *statement)
 {
     size_t count = 0;

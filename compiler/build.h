@@ -1,8 +1,8 @@
 /* build.h - from syntax to rules: what the words of a layer's files mean, roots still symbolic.
  *
- * Each unit is prepared once: its names are defined, its words become paths, targets and amounts, and every mistake is
- * reported once. Then `use` brings the rules of used units in, each under the conditions and exceptions of its `use`.
- * The passes share struct builder, which nothing outside build*.c looks into.
+ * Each unit is prepared once: its names are defined, its words become paths, targets and amounts, and every
+ * mistake is reported once. Then `use` brings the rules of used units in, each under the conditions and
+ * exceptions of its `use`. The passes share struct builder, which nothing outside build*.c looks into.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ struct prepared {
         struct prepared_use *items;
         uint32_t count, capacity;
     } uses;
-    /* The first statement that only a policy may bring in (grant, set), and that only managed files may (limit,
-     * permit), here or in what this unit uses; NULL: none. */
+    /* The first statement that only a policy may bring in (grant, set), and that only managed files may
+     * (limit, permit), here or in what this unit uses; NULL: none. */
     const struct statement *grants, *limits;
     const struct statement *environment; /* the first that speaks of $env, likewise */
     bool has_rules;                      /* here or in what it uses */
@@ -76,11 +76,12 @@ struct builder {
     uint32_t brought;         /* how many */
 };
 
-/* Builds the policy of the layer in `load`, of which every text parsed as far as it could. NULL if there are errors.
- * The policy lives in `load->arena`, keeps no pointer into the syntax trees, and has no hashes yet but that of its texts. */
+/* Builds the policy of the layer in `load`, of which every text parsed as far as it could. NULL if there are
+ * errors. The policy lives in `load->arena`, keeps no pointer into the syntax trees, and has no hashes yet
+ * but that of its texts. */
 struct policy *build_policy(struct load *load);
 
-/* --- shared by build*.c ------------------------------------------------------------------------------------------ */
+/* --- shared by build*.c --------------------------------------------------------------------------------- */
 
 /* Queues an error at `at`; `help` may be NULL. */
 void build_error(struct builder *builder, enum code code, struct span at, const char *text, const char *help);
@@ -94,7 +95,8 @@ const char *word_spelling(struct builder *builder, const struct word *word);
 /* Whether byte `at` of `word` is the sign `sign`: there, and not escaped. */
 bool word_sign(const struct word *word, uint32_t at, char sign);
 
-/* Whether `word` is valid UTF-8 without control characters, as all text but a path must be; reports it if not. */
+/* Whether `word` is valid UTF-8 without control characters, as all text but a path must be; reports it if
+ * not. */
 bool word_is_text(struct builder *builder, const struct word *word);
 
 /* A rule under the current conditions. */
@@ -118,8 +120,8 @@ enum path_use {
     PATH_DENY = 4,     /* $SUBMODULES and $GITDIRS are allowed: nothing is opened by them */
 };
 
-/* Appends the paths that `word` stands for; reports what is wrong with it and appends nothing then. `uses` is a set of
- * enum path_use. */
+/* Appends the paths that `word` stands for; reports what is wrong with it and appends nothing then. `uses` is
+ * a set of enum path_use. */
 void build_path(struct builder *builder, const struct word *word, unsigned uses, struct path_vector *out);
 
 /* The paths of all `words` as a list of their own, or NULL if there are none. */

@@ -50,7 +50,8 @@ static bool is_preset(const struct builder *builder)
     return builder->unit->syntax->kind == FILE_PRESET;
 }
 
-/* In a preset it is the business of whoever uses it (see check_contents in build_use.c); the first one is remembered. */
+/* In a preset it is the business of whoever uses it (see check_contents in build_use.c); the first one is
+ * remembered. */
 static bool remember(const struct statement **first, const struct statement *statement)
 {
     if (*first == NULL)

@@ -31,7 +31,7 @@ static bool meet(const struct rule *a, const struct rule *b)
     return false;
 }
 
-/* --- set --------------------------------------------------------------------------------------------------------- */
+/* --- set ------------------------------------------------------------------------------------------------ */
 
 static int compare_sets(const void *a, const void *b)
 {
@@ -94,7 +94,7 @@ static void check_sets(struct builder *builder, const struct rule **sets, uint32
     }
 }
 
-/* --- scratch ----------------------------------------------------------------------------------------------------- */
+/* --- scratch -------------------------------------------------------------------------------------------- */
 
 static bool is_temporary(const struct policy_path *path)
 {
@@ -116,7 +116,7 @@ static void check_scratch(struct builder *builder, const struct rule *scratch, c
             });
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 struct rule_pointers {
     const struct rule **items;

@@ -4,7 +4,8 @@
 #include "base/diagnostic.h"
 #include "policy/policy.h"
 
-/* A `let`: a name for a list of paths. An empty list means that the `let` had an error, which was reported. */
+/* A `let`: a name for a list of paths. An empty list means that the `let` had an error, which was
+ * reported. */
 struct definition {
     const char *name; /* interned */
     const struct policy_path *paths;

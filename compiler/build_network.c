@@ -11,7 +11,7 @@
 
 enum { PORT_HIGHEST = 65535, HOST_LONGEST = 253, LABEL_LONGEST = 63 };
 
-/* --- ports ------------------------------------------------------------------------------------------------------- */
+/* --- ports ---------------------------------------------------------------------------------------------- */
 
 static const struct port_range all_ports[] = {{1, PORT_HIGHEST}};
 static const struct port_range web_ports[] = {{80, 80}, {443, 443}};
@@ -94,7 +94,7 @@ static void set_ports(struct network *network, const struct port_vector *ports, 
         network->protocols = PROTOCOL_BIT_UDP;
 }
 
-/* --- hosts ------------------------------------------------------------------------------------------------------- */
+/* --- hosts ---------------------------------------------------------------------------------------------- */
 
 static bool host_error(struct builder *builder, const struct word *word, const char *text, const char *help)
 {
@@ -127,7 +127,8 @@ static bool host_is_no_mistake(struct builder *builder, const struct word *word)
     return true;
 }
 
-/* Whether `host` (lower case, no final dot) has only labels of 1 to 63 letters, digits, - and _; `*` may be the first. */
+/* Whether `host` (lower case, no final dot) has only labels of 1 to 63 letters, digits, - and _; `*` may be
+ * the first. */
 static bool labels_are_good(const char *host)
 {
     size_t length = strlen(host);
@@ -149,8 +150,8 @@ static bool labels_are_good(const char *host)
     }
 }
 
-/* The host pattern in canonical form, or NULL with the mistake reported. `open`: it opens something (a grant, a limit's
- * list), so it may not be as wide as a deny. */
+/* The host pattern in canonical form, or NULL with the mistake reported. `open`: it opens something (a grant,
+ * a limit's list), so it may not be as wide as a deny. */
 static const char *read_host(struct builder *builder, const struct word *word, bool open)
 {
     if (!word_is_text(builder, word) || !host_is_no_mistake(builder, word))
@@ -184,7 +185,7 @@ static const char *read_host(struct builder *builder, const struct word *word, b
     return intern_string(builder->pool, host);
 }
 
-/* --- rules ------------------------------------------------------------------------------------------------------- */
+/* --- rules ---------------------------------------------------------------------------------------------- */
 
 static enum network_target network_target_of(enum target_kind kind)
 {

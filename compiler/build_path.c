@@ -40,7 +40,7 @@ static bool refuse_whole(struct reader *reader, enum code code, const char *text
     return false;
 }
 
-/* --- roots ------------------------------------------------------------------------------------------------------- */
+/* --- roots ---------------------------------------------------------------------------------------------- */
 
 static bool is_name_byte(const struct word *word, uint32_t at)
 {
@@ -208,7 +208,7 @@ static bool read_root(struct reader *reader)
     return relative(reader);
 }
 
-/* --- the part after the root ------------------------------------------------------------------------------------- */
+/* --- the part after the root ---------------------------------------------------------------------------- */
 
 static bool is_pattern_sign(const struct word *word, uint32_t at)
 {
@@ -224,8 +224,8 @@ static void put(struct reader *reader, uint32_t at, bool escaped)
     }
 }
 
-/* Canonical text of the component [first, last) of a pattern: every byte that means itself though it could be a sign
- * gets its backslash. */
+/* Canonical text of the component [first, last) of a pattern: every byte that means itself though it could be
+ * a sign gets its backslash. */
 static void put_pattern_component(struct reader *reader, uint32_t first, uint32_t last)
 {
     const struct word *word = reader->word;
@@ -342,7 +342,7 @@ static bool read_rest(struct reader *reader, struct rest *rest)
     return true;
 }
 
-/* --- both together ----------------------------------------------------------------------------------------------- */
+/* --- both together -------------------------------------------------------------------------------------- */
 
 /* The bytes of a plain path as canonical pattern text. */
 static void escape_plain(struct buffer *out, const char *plain)

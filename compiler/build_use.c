@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- when -------------------------------------------------------------------------------------------------------- */
+/* --- when ----------------------------------------------------------------------------------------------- */
 
 static uint8_t systems_of(const struct word_list *words)
 {
@@ -89,7 +89,7 @@ void build_when(struct builder *builder, const struct statement *statement)
     builder->commands = commands;
 }
 
-/* --- use --------------------------------------------------------------------------------------------------------- */
+/* --- use ------------------------------------------------------------------------------------------------ */
 
 /* The names of a used unit hold in the using one from here on, unless one is taken by something else. */
 static void import_names(struct builder *builder, const struct statement *statement,
@@ -134,7 +134,8 @@ static void report_contents(struct builder *builder, const struct word *used, en
                                          });
 }
 
-/* What a used unit may hold depends on the file that started it all; it is reported where that file uses it. */
+/* What a used unit may hold depends on the file that started it all; it is reported where that file uses
+ * it. */
 static void check_contents(struct builder *builder, const struct word *name, const struct prepared *used)
 {
     remember(&builder->here->grants, used->grants);
@@ -179,7 +180,7 @@ void build_use(struct builder *builder, const struct statement *statement)
     VECTOR_PUSH(builder->arena, &here->uses, use);
 }
 
-/* --- bringing the rules in --------------------------------------------------------------------------------------- */
+/* --- bringing the rules in ------------------------------------------------------------------------------ */
 
 /* The conditions and exceptions under which a unit's rules come in. */
 struct conditions {
@@ -236,7 +237,8 @@ static bool takes_except(const struct rule *rule)
 static void bring_rules(struct builder *builder, const struct prepared *prepared,
                         const struct conditions *conditions)
 {
-    /* The rules of a statement stand together and share their list, so remembering one pair shares the sum as well. */
+    /* The rules of a statement stand together and share their list, so remembering one pair shares the sum as
+     * well. */
     const struct path_list *own = NULL, *sum = conditions->except;
     const struct command_set *commands = NULL, *narrowed = conditions->commands;
     for (uint32_t i = 0; i < prepared->rules.count; i++) {

@@ -32,7 +32,7 @@ static void add_name(struct builder *builder, enum rule_kind kind, const struct 
     rule_add_at(builder, rule, word->span);
 }
 
-/* --- environment ------------------------------------------------------------------------------------------------- */
+/* --- environment ---------------------------------------------------------------------------------------- */
 
 static bool is_env_pattern(struct builder *builder, const struct word *word)
 {
@@ -76,7 +76,7 @@ void build_set_env(struct builder *builder, const struct statement *statement)
     rule_add_at(builder, rule, statement->subject.span);
 }
 
-/* --- services and system calls ----------------------------------------------------------------------------------- */
+/* --- services and system calls -------------------------------------------------------------------------- */
 
 static bool is_service(struct builder *builder, const struct word *word)
 {
@@ -128,7 +128,7 @@ void build_syscall(struct builder *builder, const struct statement *statement)
             add_name(builder, grant ? RULE_GRANT_SYSCALL : RULE_DENY_SYSCALL, &statement->words.items[i]);
 }
 
-/* --- managed limits of names ------------------------------------------------------------------------------------- */
+/* --- managed limits of names ---------------------------------------------------------------------------- */
 
 static bool name_matches(const char *pattern, const char *name)
 {
@@ -181,7 +181,7 @@ void build_limit_names(struct builder *builder, const struct statement *statemen
     }
 }
 
-/* --- amounts ----------------------------------------------------------------------------------------------------- */
+/* --- amounts -------------------------------------------------------------------------------------------- */
 
 struct unit_of_measure {
     const char *name;
@@ -216,7 +216,7 @@ void build_amount(struct builder *builder, const struct statement *statement)
     rule_add_at(builder, rule, statement->span);
 }
 
-/* --- accept ------------------------------------------------------------------------------------------------------ */
+/* --- accept --------------------------------------------------------------------------------------------- */
 
 static bool is_one_of(struct builder *builder, const struct word *word, const char *const *names,
                       uint32_t count, const char *what)

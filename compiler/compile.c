@@ -49,8 +49,8 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
     compilation->pool = load->pool;
     if (loaded && !job->only_syntax && kind_fits(compilation, load, managed))
         layer.policy = build_policy(load);
-    /* Syntax trees are larger than what is made of them, so they go before the rest needs the room; but the texts of
-     * diagnostics lie among them. */
+    /* Syntax trees are larger than what is made of them, so they go before the rest needs the room; but the
+     * texts of diagnostics lie among them. */
     if (!keep && compilation->diagnostics.count == 0)
         arena_destroy(syntax);
     if (layer.policy != NULL)
@@ -94,7 +94,7 @@ static void merge(struct compilation *compilation)
         compilation->policy = policy_merge(compilation->arena, compilation->policy, managed, managed_count);
 }
 
-/* --- order of diagnostics ---------------------------------------------------------------------------------------- */
+/* --- order of diagnostics ------------------------------------------------------------------------------- */
 
 struct numbered {
     struct diagnostic diagnostic;
@@ -123,7 +123,7 @@ void diagnostics_sort(struct diagnostic_list *list)
         list->items[i] = items[i].diagnostic;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 struct compilation *compile(struct arena *arena, const struct compile_input *input)
 {

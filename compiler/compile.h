@@ -1,7 +1,8 @@
-/* compile.h - compiling in the same process: a file or a text in, a policy and diagnostics out. Prints nothing.
+/* compile.h - compiling in the same process: a file or a text in, a policy and diagnostics out. Prints
+ * nothing.
  *
- * The passes in order: load (texts, syntax), build (rules), merge (managed layers), expect. Everything lives in the
- * arena of the compilation.
+ * The passes in order: load (texts, syntax), build (rules), merge (managed layers), expect. Everything lives
+ * in the arena of the compilation.
  */
 #pragma once
 
@@ -33,14 +34,14 @@ struct compilation {
     const char *failure;   /* why the input or a managed file could not be read at all; else NULL */
 };
 
-/* Compiles into `arena`, which must outlive the result. Never NULL: look at `failure`, then at `diagnostics.errors`.
- * Diagnostics come sorted by place. */
+/* Compiles into `arena`, which must outlive the result. Never NULL: look at `failure`, then at
+ * `diagnostics.errors`. Diagnostics come sorted by place. */
 struct compilation *compile(struct arena *arena, const struct compile_input *input);
 
 /* Sorts diagnostics by place; those of one place keep their order. */
 void diagnostics_sort(struct diagnostic_list *list);
 
-/* The source that source number `source` of `policy` was read from, as index into compilation->sources, or SOURCE_NONE
- * (a layer from a .bin). */
+/* The source that source number `source` of `policy` was read from, as index into compilation->sources, or
+ * SOURCE_NONE (a layer from a .bin). */
 uint32_t compilation_source(const struct compilation *compilation, const struct policy *policy,
                             uint32_t source);

@@ -25,9 +25,10 @@ static void paint(struct printer *printer, const char *color, const char *text)
         buffer_string(printer->out, text);
 }
 
-/* --- the source line --------------------------------------------------------------------------------------------- */
+/* --- the source line ------------------------------------------------------------------------------------ */
 
-/* Appends one character of a source line as it may be shown and returns its length; `*columns` is how wide it is. */
+/* Appends one character of a source line as it may be shown and returns its length; `*columns` is how wide it
+ * is. */
 static size_t put_character(struct buffer *out, const char *text, size_t left, size_t *columns)
 {
     size_t size = utf8_character(text, left);
@@ -61,7 +62,8 @@ static uint32_t window_start(const struct position *position)
     return start;
 }
 
-/* Two lines: the text, and below it a caret under the span; a tab stands under a tab, so that both lines agree. */
+/* Two lines: the text, and below it a caret under the span; a tab stands under a tab, so that both lines
+ * agree. */
 static void put_line(struct printer *printer, const struct position *position)
 {
     struct buffer carets = buffer_in(printer->out->arena);
@@ -91,7 +93,7 @@ static void put_line(struct printer *printer, const struct position *position)
     buffer_byte(printer->out, '\n');
 }
 
-/* --- one diagnostic ---------------------------------------------------------------------------------------------- */
+/* --- one diagnostic ------------------------------------------------------------------------------------- */
 
 static const char *const severity_words[] = {"note", "warning", "error"};
 static const char *const severity_colors[] = {"1;36", "1;35", "1;31"};
@@ -145,7 +147,7 @@ void diagnostics_print_text(struct buffer *out, struct source_list *sources,
             put_diagnostic(&printer, &list->items[i]);
 }
 
-/* --- notes ------------------------------------------------------------------------------------------------------- */
+/* --- notes ---------------------------------------------------------------------------------------------- */
 
 void diagnostics_add_notes(struct diagnostic_list *list, struct compilation *compilation,
                            const struct policy *policy, const struct note_list *notes)

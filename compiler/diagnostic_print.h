@@ -23,7 +23,7 @@ extern const struct diagnostic_format diagnostic_formats[]; /* a NULL name ends 
 void diagnostics_print_text(struct buffer *out, struct source_list *sources,
                             const struct diagnostic_list *list, const struct diagnostic_style *style);
 
-/* Queues what binding said as diagnostics, each at the word that made its rule. A rule of a layer whose text is not here
- * gets its file and line into the text instead. */
+/* Queues what binding said as diagnostics, each at the word that made its rule. A rule of a layer whose text
+ * is not here gets its file and line into the text instead. */
 void diagnostics_add_notes(struct diagnostic_list *list, struct compilation *compilation,
                            const struct policy *policy, const struct note_list *notes);

@@ -124,7 +124,7 @@ static void check_round(struct checker *checker, const struct bindings *bindings
     }
 }
 
-/* --- which rounds ------------------------------------------------------------------------------------------------ */
+/* --- which rounds --------------------------------------------------------------------------------------- */
 
 struct name_vector {
     const char **items;
@@ -177,7 +177,8 @@ void expectations_check(struct compilation *compilation, const struct policy *po
                         const struct bindings *selected, struct diagnostic_list *diagnostics)
 {
     struct checker checker = {.compilation = compilation, .policy = policy, .diagnostics = diagnostics};
-    /* Without a policy beneath them managed layers allow nothing; what they expect is asked when there is one. */
+    /* Without a policy beneath them managed layers allow nothing; what they expect is asked when there is
+     * one. */
     if (!expects_something(policy) || policy->layers[0].kind == LAYER_MANAGED)
         return;
     checker.reported = arena_array(diagnostics->arena, policy->rule_count, sizeof *checker.reported);

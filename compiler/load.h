@@ -1,8 +1,8 @@
 /* load.h - reads a policy file and every file that it uses, each once, and parses them.
  *
- * What is read is a tree of units: one unit a file or built-in preset. Reading order is depth first: a used file is read
- * where its first `use` stands, before what follows that `use`. Cycles, missing files and too deep nesting are
- * diagnostics at the `use` that asked.
+ * What is read is a tree of units: one unit a file or built-in preset. Reading order is depth first: a used
+ * file is read where its first `use` stands, before what follows that `use`. Cycles, missing files and too
+ * deep nesting are diagnostics at the `use` that asked.
  */
 #pragma once
 
@@ -57,6 +57,6 @@ struct load_input {
     uint32_t length;
 };
 
-/* Loads into `load`, whose members down to `diagnostics` the caller has set. False with *error set if the file itself cannot be
- * read; every other problem is a diagnostic. */
+/* Loads into `load`, whose members down to `diagnostics` the caller has set. False with *error set if the
+ * file itself cannot be read; every other problem is a diagnostic. */
 bool load_files(struct load *load, const struct load_input *input, const char **error);

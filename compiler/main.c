@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A descriptor that is closed would be taken by the next file opened; what is written to it must fail instead. */
+/* A descriptor that is closed would be taken by the next file opened; what is written to it must fail
+ * instead. */
 static void occupy_standard_descriptors(void)
 {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)

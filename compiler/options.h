@@ -1,4 +1,5 @@
-/* options.h - the one table of commands and options: calls are read, usage is printed and completions are made from it.
+/* options.h - the one table of commands and options: calls are read, usage is printed and completions are
+ * made from it.
  *
  * A new command or option is one line in options.c, and a member below for what an option sets.
  */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* --- usage ------------------------------------------------------------------------------------------------------- */
+/* --- usage ---------------------------------------------------------------------------------------------- */
 
 static const char *option_form(struct arena *arena, const struct option *option)
 {
@@ -34,7 +34,7 @@ void options_usage(struct buffer *out, const struct command *command)
     put_options(out, ~0u);
 }
 
-/* --- completions ------------------------------------------------------------------------------------------------- */
+/* --- completions ---------------------------------------------------------------------------------------- */
 
 static void put_bash(struct buffer *out)
 {
@@ -115,7 +115,7 @@ bool options_completions(struct buffer *out, const char *shell)
     return false;
 }
 
-/* --- manual ------------------------------------------------------------------------------------------------------ */
+/* --- manual --------------------------------------------------------------------------------------------- */
 
 /* Text in which no character is a request or an escape of roff. */
 static void put_roff(struct buffer *out, const char *text)

@@ -12,8 +12,8 @@ bool output_standard(const char *bytes, size_t length);
 /* Writes all of it to standard error; what fails there has nowhere to be reported. */
 void output_error(const char *bytes, size_t length);
 
-/* Makes `path` hold exactly these bytes: a new file beside it, synced, takes its place in one step, so that a reader
- * sees the old bytes or the new. A symbolic link at `path` is replaced, never followed; a directory or a special file is
- * refused. The mode is 0666 less the umask, 0777 for a script. Returns NULL, or why it could not be done, with what
- * stood there left as it was. */
+/* Makes `path` hold exactly these bytes: a new file beside it, synced, takes its place in one step, so that a
+ * reader sees the old bytes or the new. A symbolic link at `path` is replaced, never followed; a directory or
+ * a special file is refused. The mode is 0666 less the umask, 0777 for a script. Returns NULL, or why it
+ * could not be done, with what stood there left as it was. */
 const char *output_replace(struct arena *arena, const char *path, const char *bytes, size_t length);

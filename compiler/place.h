@@ -1,4 +1,5 @@
-/* place.h - from a rule's origin (line and column) back to the word in the text, for diagnostics made after the build. */
+/* place.h - from a rule's origin (line and column) back to the word in the text, for diagnostics made after
+ * the build. */
 #pragma once
 
 #include "grammar/source.h"

@@ -1,4 +1,5 @@
-/* presets.h - the presets that are built into sbxc: the texts of compiler/std, made part of the program by embed.sh. */
+/* presets.h - the presets that are built into sbxc: the texts of compiler/std, made part of the program by
+ * embed.sh. */
 #pragma once
 
 #include <stdint.h>

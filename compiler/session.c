@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- messages ---------------------------------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------------------------- */
 
 int session_complain(struct session *session, const char *text)
 {
@@ -56,7 +56,7 @@ uint32_t session_print_notes(struct session *session, const struct policy *polic
     return list.errors;
 }
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
+/* --- options -------------------------------------------------------------------------------------------- */
 
 static enum system this_system(void)
 {
@@ -191,7 +191,7 @@ bool session_begin(struct session *session)
     return problem == NULL;
 }
 
-/* --- compiling --------------------------------------------------------------------------------------------------- */
+/* --- compiling ------------------------------------------------------------------------------------------ */
 
 struct policy *session_compile(struct session *session)
 {
@@ -210,7 +210,7 @@ struct policy *session_compile(struct session *session)
     return session->compilation->failure == NULL ? session->compilation->policy : NULL;
 }
 
-/* --- binding ----------------------------------------------------------------------------------------------------- */
+/* --- binding -------------------------------------------------------------------------------------------- */
 
 static enum root root_of(const char *name)
 {
@@ -302,6 +302,38 @@ static void add_itself(struct session *session, struct bound_policy *bound)
     }
 }
 
+/* Whether a rule holds only for the command that is asked about. */
+static bool depends_on_command(const struct bound_policy *bound)
+{
+    for (uint32_t i = 0; i < bound->rules.count; i++)
+        if (bound->rules.items[i].rule->commands != NULL)
+            return true;
+    return false;
+}
+
+/* The answer is about the command as named; the launcher also looks at what that name leads to. */
+static void note_command(struct session *session, const struct bound_policy *bound)
+{
+    const char *command = bound->bindings.command, *path = NULL;
+    struct note_list unused = note_list_in(session->arena);
+    if (command == NULL || bound->bindings.host == NULL || !depends_on_command(bound))
+        return;
+    struct variable_list variables = bound_environment(session->arena, bound, &unused);
+    for (uint32_t i = 0; i < variables.count; i++)
+        if (strcmp(variables.items[i].name, "PATH") == 0)
+            path = variables.items[i].value;
+    if (!host_command_trusted(session->arena, bound, command, path))
+        note_add(
+            &session->notes,
+            (struct note){
+                .code = SBX127_COMMAND_UNTRUSTED,
+                .text = arena_format(session->arena,
+                                     "the rules of `when command %s` would not hold in a launch here: PATH "
+                                     "leads to no such command, or to one that it could write itself",
+                                     escape_string(session->arena, command)),
+            });
+}
+
 struct bound_policy *session_bind(struct session *session, const struct policy *policy,
                                   const struct bindings *bindings, bool itself)
 {
@@ -314,6 +346,7 @@ struct bound_policy *session_bind(struct session *session, const struct policy *
     if (itself)
         add_itself(session, bound);
     bound_seal(bound, &session->notes);
+    note_command(session, bound);
     if (session->notes.errors > 0) {
         session_print_notes(session, policy, SEVERITY_ERROR);
         return NULL;

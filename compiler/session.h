@@ -1,4 +1,5 @@
-/* session.h - one run of sbxc: what was asked for, the arena of the job, and the steps that several commands share. */
+/* session.h - one run of sbxc: what was asked for, the arena of the job, and the steps that several commands
+ * share. */
 #pragma once
 
 #include "compiler/compile.h"
@@ -26,18 +27,20 @@ bool session_begin(struct session *session);
 /* Prints "sbxc: TEXT" to standard error and returns EXIT_WRONG. */
 int session_complain(struct session *session, const char *text);
 
-/* Compiles FILE with its managed layers and prints diagnostics. NULL with session->exit set if there are errors. */
+/* Compiles FILE with its managed layers and prints diagnostics. NULL with session->exit set if there are
+ * errors. */
 struct policy *session_compile(struct session *session);
 
-/* The bindings for `system`: roots as given, the others symbolic; for questions about this machine (`here`, unless
- * --pure) those that it says. */
+/* The bindings for `system`: roots as given, the others symbolic; for questions about this machine (`here`,
+ * unless --pure) those that it says. */
 void session_bindings(struct session *session, enum system system, bool here, struct bindings *bindings);
 
 /* Binds and seals. NULL with session->exit set, and the errors printed, if it cannot be bound. */
 struct bound_policy *session_bind(struct session *session, const struct policy *policy,
                                   const struct bindings *bindings, bool itself);
 
-/* Prints the notes collected so far, down to `least`, to standard error and forgets them; returns how many were errors. */
+/* Prints the notes collected so far, down to `least`, to standard error and forgets them; returns how many
+ * were errors. */
 uint32_t session_print_notes(struct session *session, const struct policy *policy, enum severity least);
 
 /* Prints diagnostics to standard error; with -q errors only. */

@@ -1,4 +1,5 @@
-/* command.h - the commands of sbxc: each is one file here and one line in options.c. Each returns its exit code. */
+/* command.h - the commands of sbxc: each is one file here and one line in options.c. Each returns its exit
+ * code. */
 #pragma once
 
 #include "compiler/session.h"

@@ -18,7 +18,7 @@ struct job {
     enum system system;
 };
 
-/* --- what the call means ----------------------------------------------------------------------------------------- */
+/* --- what the call means -------------------------------------------------------------------------------- */
 
 static const char *stem(struct arena *arena, const char *file)
 {
@@ -82,7 +82,7 @@ static int controls_of(const struct job *job)
     return control_table_of(launchers[job->system]) != NULL ? (int)launchers[job->system] : -1;
 }
 
-/* --- what must hold ---------------------------------------------------------------------------------------------- */
+/* --- what must hold ------------------------------------------------------------------------------------- */
 
 static bool expectations_hold(struct job *job, const struct policy *policy, const struct bindings *bindings)
 {
@@ -94,7 +94,8 @@ static bool expectations_hold(struct job *job, const struct policy *policy, cons
     return list.errors == 0;
 }
 
-/* Proves for each system that `policy` is meant for that no layer is exceeded. The proof can fail only if sbxc is wrong. */
+/* Proves for each system that `policy` is meant for that no layer is exceeded. The proof can fail only if
+ * sbxc is wrong. */
 static bool prove(struct job *job, const struct policy *policy, const struct bound_policy *bound)
 {
     struct session *session = job->session;
@@ -128,7 +129,7 @@ static int exit_of(const struct note_list *notes)
     return status;
 }
 
-/* --- making it --------------------------------------------------------------------------------------------------- */
+/* --- making it ------------------------------------------------------------------------------------------ */
 
 static bool emit(struct job *job, const struct policy *policy, const struct bound_policy *bound,
                  struct buffer *out)
@@ -161,7 +162,7 @@ static bool emit(struct job *job, const struct policy *policy, const struct boun
     return good;
 }
 
-/* --- what comes of it -------------------------------------------------------------------------------------------- */
+/* --- what comes of it ----------------------------------------------------------------------------------- */
 
 static int first_difference(struct job *job, const char *old, size_t old_length, const struct buffer *new)
 {

@@ -12,7 +12,8 @@ static void put_string(struct buffer *out, const char *text)
     json_string(out, text, strlen(text));
 }
 
-/* A path as a JSON string: a backslash doubled and an invalid byte as \xHH. Returns whether either was there. */
+/* A path as a JSON string: a backslash doubled and an invalid byte as \xHH. Returns whether either was
+ * there. */
 static bool put_path(struct buffer *out, const char *path)
 {
     struct buffer text = buffer_in(out->arena);

@@ -10,7 +10,7 @@ enum { LINE_WIDTH = 100, INDENT = 9 };
 
 static const char *const level_names[] = {"none", "read", "write"};
 
-/* --- paths, by who says them ------------------------------------------------------------------------------------- */
+/* --- paths, by who says them ---------------------------------------------------------------------------- */
 
 struct source_vector {
     const char **items;
@@ -52,7 +52,8 @@ static const char *path_shown(const struct showing *showing, const struct region
     return arena_format(arena, "%s (managed; the policy says %s)", path, level_names[own]);
 }
 
-/* Items with commas between, in lines that fit a terminal; the first line starts with `title`, the others below its end. */
+/* Items with commas between, in lines that fit a terminal; the first line starts with `title`, the others
+ * below its end. */
 struct wrapped {
     struct buffer *out;
     const char *title;
@@ -102,7 +103,7 @@ static void put_paths(const struct showing *showing)
     }
 }
 
-/* --- the rest ---------------------------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------------------------- */
 
 /* Whether rules of this kind hold nothing but a name, so that many can stand in one list. */
 static bool is_name_only(enum rule_kind kind)

@@ -38,7 +38,7 @@ static bool is_path_operation(enum operation operation)
            operation == OPERATION_SOCKET;
 }
 
-/* --- links ------------------------------------------------------------------------------------------------------- */
+/* --- links ---------------------------------------------------------------------------------------------- */
 
 /* The absolute path that `question` asks about, or NULL if its root has no value here. */
 static const char *absolute_path(struct arena *arena, const struct bound_policy *bound,
@@ -101,7 +101,7 @@ static struct answer decide(struct arena *arena, const struct bound_policy *boun
     return answer;
 }
 
-/* --- JSON -------------------------------------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------------------------- */
 
 static const char *const level_names[] = {"none", "read", "write"};
 static const char *const verdict_names[] = {"deny", "allow", "depends"};
@@ -172,7 +172,7 @@ static void put_answer(struct buffer *out, const struct policy *policy, const st
     buffer_string(out, "}\n");
 }
 
-/* --- batch ------------------------------------------------------------------------------------------------------- */
+/* --- batch ---------------------------------------------------------------------------------------------- */
 
 static void put_error(struct buffer *out, const char *line, size_t length, const char *error)
 {
@@ -221,7 +221,7 @@ static int why_batch(struct session *session, const struct bound_policy *bound)
     return EXIT_DONE;
 }
 
-/* --- one question ------------------------------------------------------------------------------------------------ */
+/* --- one question --------------------------------------------------------------------------------------- */
 
 static void print_reason(struct buffer *out, const struct policy *policy, const struct reason *reason)
 {

@@ -1,4 +1,5 @@
-/* Every mistake that the compiler can find in one text: its code, the words that the span covers, a part of the help. */
+/* Every mistake that the compiler can find in one text: its code, the words that the span covers, a part of
+ * the help. */
 #include "compiler/compile.h"
 
 #include <cmocka.h>
