@@ -64,8 +64,9 @@ static bool all_zero(const uint8_t *bytes, size_t count)
     return true;
 }
 
-/* 64:ff9b:1::/48 is for local use with any prefix length that RFC 6052 knows (2.2: where the four bytes stand then; byte
- * 8 is skipped). What is clearly written with 96 bits, or clearly with 48, has one meaning. */
+/* 64:ff9b:1::/48 is for local use with any prefix length that RFC 6052 knows (2.2: where the four bytes
+ * stand then; byte 8 is skipped). What is clearly written with 96 bits, or clearly with 48, has one
+ * meaning. */
 static uint32_t local_nat64_meanings(const uint8_t a[16], uint8_t meanings[ADDRESS_MEANINGS][16])
 {
     if (all_zero(a + 6, 6)) {

@@ -1,13 +1,16 @@
-/* ask.h - the argument of a question (`sbxc why FILE OP ARG`) read into what can be decided. Private to policy/. */
+/* ask.h - the argument of a question (`sbxc why FILE OP ARG`) read into what can be decided. Private to
+ * policy/. */
 #pragma once
 
 #include "policy/bind.h"
 
-/* A name or address with its port: HOST:PORT, [v6]:PORT, with /udp or /tcp at the end. False with *error set. */
+/* A name or address with its port: HOST:PORT, [v6]:PORT, with /udp or /tcp at the end. False with *error
+ * set. */
 bool ask_endpoint(struct arena *arena, const char *argument, size_t length, struct endpoint *endpoint,
                   const char **error);
 
-/* The paths that `argument` stands for: bytes as they are, a leading ~ or $NAME as the root. False with *error set. */
+/* The paths that `argument` stands for: bytes as they are, a leading ~ or $NAME as the root. False with
+ * *error set. */
 bool ask_paths(struct arena *arena, const struct bound_policy *bound, const char *argument, size_t length,
                struct bound_paths *paths, const char **error);
 

@@ -1,4 +1,5 @@
-/* bind.h - what the parts of binding share: the job, and the paths that a root stands for. Private to policy/. */
+/* bind.h - what the parts of binding share: the job, and the paths that a root stands for. Private to
+ * policy/. */
 #pragma once
 
 #include "policy/bound.h"
@@ -32,13 +33,13 @@ const struct root_value *binder_root(const struct binder *binder, const struct r
 /* Whether `path` is /, a drive's root, $HOME or a directory above $HOME, as the layer of `rule` knows it. */
 bool binder_is_wide(const struct binder *binder, const struct rule *rule, const char *path);
 
-/* Appends the paths that $env.NAME of `path` stands for in `rule` and returns whether it is unset, symbolic ("$env.NAME"
- * is appended then) or bound. What is dropped gets a note. */
+/* Appends the paths that $env.NAME of `path` stands for in `rule` and returns whether it is unset,
+ * symbolic ("$env.NAME" is appended then) or bound. What is dropped gets a note. */
 enum root_state binder_environment(const struct binder *binder, const struct rule *rule,
                                    const struct policy_path *path, enum path_use use, struct path_texts *out);
 
-/* The bound paths of `path`, of the rule's own or of one that is asked about as if `rule` had it. Empty, mostly with a
- * note, if there are none. */
+/* The bound paths of `path`, of the rule's own or of one that is asked about as if `rule` had it. Empty,
+ * mostly with a note, if there are none. */
 struct bound_paths {
     struct bound_path *items;
     uint32_t count, capacity;

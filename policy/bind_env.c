@@ -57,7 +57,8 @@ static void keep(const struct job *job, const char *path)
         VECTOR_PUSH(job->binder->arena, job->out, (struct path_text){.path = path});
 }
 
-/* One way to a place may count where another does not, so each is kept, unless the place goes by its own name. */
+/* One way to a place may count where another does not, so each is kept, unless the place goes by its own
+ * name. */
 static void keep_found(const struct job *job, const char *found, const char *given)
 {
     if (strcmp(found, given) == 0)
@@ -86,8 +87,8 @@ static const char *with_slashes(struct arena *arena, const char *item, enum syst
     return copy;
 }
 
-/* `path` without empty and "." components; ".." takes away what stands before it, and is reported in *climbs. `top` is
- * what it cannot climb over: bytes at the start of `path`. */
+/* `path` without empty and "." components; ".." takes away what stands before it, and is reported in
+ * *climbs. `top` is what it cannot climb over: bytes at the start of `path`. */
 static const char *normalised(struct arena *arena, const char *path, size_t top, bool *climbs)
 {
     struct buffer out = buffer_in(arena);

@@ -1,11 +1,12 @@
 /* bound.h - a policy with its roots bound on one operating system, and every decision about it.
  *
- * Three steps: policy_bind makes the list of bound rules (one for each path that a root stands for); whoever has facts
- * about the host may then edit that list (drop a rule, add a rule that a link makes necessary); bound_seal builds the
- * trees. After that it is only read: no allocation and no lock in bound_level, bound_socket, bound_exec.
+ * Three steps: policy_bind makes the list of bound rules (one for each path that a root stands for);
+ * whoever has facts about the host may then edit that list (drop a rule, add a rule that a link makes
+ * necessary); bound_seal builds the trees. After that it is only read: no allocation and no lock in
+ * bound_level, bound_socket, bound_exec.
  *
- * Paths are bytes: "/a/b", on Windows "C:/a/b"; a root that is still symbolic stands as its name: "$WORK/a",
- * "$env.NAME/a". Symbolic roots are unrelated to each other and to every absolute path.
+ * Paths are bytes: "/a/b", on Windows "C:/a/b"; a root that is still symbolic stands as its name:
+ * "$WORK/a", "$env.NAME/a". Symbolic roots are unrelated to each other and to every absolute path.
  */
 #pragma once
 
@@ -36,8 +37,8 @@ struct variable_list {
     uint32_t count, capacity;
 };
 
-/* How binding looks at the host; every member may be NULL, and the whole may be NULL (--pure): then items of $env lists
- * are taken as written. `context` is handed to each call. */
+/* How binding looks at the host; every member may be NULL, and the whole may be NULL (--pure): then items
+ * of $env lists are taken as written. `context` is handed to each call. */
 struct host_view {
     void *context;
     /* The canonical path (symbolic links resolved) in `arena`, or NULL if `path` does not exist. */
@@ -60,8 +61,8 @@ struct bindings {
 struct bound_path {
     const char *path; /* bytes of a plain path, canonical pattern text of a pattern */
     bool pattern;
-    /* What `path` was before the root's links were resolved; NULL: the same. Whoever looks at the host must know
-     * which links were passed. */
+    /* What `path` was before the root's links were resolved; NULL: the same. Whoever looks at the host
+     * must know which links were passed. */
     const char *given;
 };
 
@@ -73,8 +74,8 @@ struct bound_rule {
     uint32_t except_count;
     bool dropped; /* left out, with a note; decides nothing */
     bool itself;  /* section 6, itself: added by the launcher or by sbxc for the policy's own files */
-    /* A grant on a missing path that would lower what surrounds it, or one left out for a link: RULE_DENY with
-     * LEVEL_READ is what it does, whatever rule->kind says. */
+    /* A grant on a missing path that would lower what surrounds it, or one left out for a link: RULE_DENY
+     * with LEVEL_READ is what it does, whatever rule->kind says. */
     bool holds_as_deny_write;
     /* Where `at` came from if not from the rule's own path: "link", "pattern", "service", else NULL. */
     const char *because;
@@ -91,30 +92,32 @@ struct bound_policy {
     struct decision_index *index; /* made by bound_seal; NULL before */
 };
 
-/* Binds `policy` in `arena`. Rules of other systems and of other commands are left out without a note. Errors (unset
- * root in a deny, over-wide binding) are notes of SEVERITY_ERROR: look at notes->errors; the result is complete as far
- * as it could be made and must not be enforced then. */
+/* Binds `policy` in `arena`. Rules of other systems and of other commands are left out without a note.
+ * Errors (unset root in a deny, over-wide binding) are notes of SEVERITY_ERROR: look at notes->errors; the
+ * result is complete as far as it could be made and must not be enforced then. */
 struct bound_policy *policy_bind(struct arena *arena, const struct policy *policy,
                                  const struct bindings *bindings, struct note_list *notes);
 
-/* Adds a rule that no text holds: the `itself` caps (kind RULE_DENY, level read, and RULE_DENY_SOCKET) on `path`. */
+/* Adds a rule that no text holds: the `itself` caps (kind RULE_DENY, level read, and RULE_DENY_SOCKET) on
+ * `path`. */
 void bound_add_itself(struct bound_policy *bound, const char *path, const char *what);
 
-/* Builds (or, after edits of the rule list, builds again) what decisions are made from. Queues the notes of language.md
- * section 4 about automatic and configured grants that meet. `notes` may be NULL. */
+/* Builds (or, after edits of the rule list, builds again) what decisions are made from. Queues the notes
+ * of language.md section 4 about automatic and configured grants that meet. `notes` may be NULL. */
 void bound_seal(struct bound_policy *bound, struct note_list *notes);
 
-/* The effective level at `path` (normalised, as above): the lowest that any layer allows. O(components) plus patterns
- * whose fixed prefix lies on the way. */
+/* The effective level at `path` (normalised, as above): the lowest that any layer allows. O(components)
+ * plus patterns whose fixed prefix lies on the way. */
 enum level bound_level(const struct bound_policy *bound, const char *path, size_t length);
 
 bool bound_exec(const struct bound_policy *bound, const char *path, size_t length);
 
-/* Whether an existing Unix socket at `path` may be used. Binding a new one also needs level write there. Scratch is not
- * looked at. */
+/* Whether an existing Unix socket at `path` may be used. Binding a new one also needs level write there.
+ * Scratch is not looked at. */
 bool bound_socket(const struct bound_policy *bound, const char *path, size_t length);
 
-/* Level of layer number `layer` alone: of the policy (0), or what a managed layer leaves. The merge's proof uses it. */
+/* Level of layer number `layer` alone: of the policy (0), or what a managed layer leaves. The merge's
+ * proof uses it. */
 enum level bound_layer_level(const struct bound_policy *bound, uint32_t layer, const char *path,
                              size_t length);
 
@@ -139,13 +142,13 @@ bool bound_bypass(const struct bound_policy *bound);
 /* The smallest of the limits of `kind` (RULE_LIMIT_PROCESSES...TIME), 0 if none. */
 uint64_t bound_limit(const struct bound_policy *bound, enum rule_kind kind);
 
-/* Whether any grant of network is left after denies and limits that cover it whole; if `everything` is not NULL it
- * receives whether the network is open whole (an `any` grant for all ports and both protocols, and no deny or limit that
- * takes something away). */
+/* Whether any grant of network is left after denies and limits that cover it whole; if `everything` is not
+ * NULL it receives whether the network is open whole (an `any` grant for all ports and both protocols, and
+ * no deny or limit that takes something away). */
 bool bound_network_open(const struct bound_policy *bound, bool *everything);
 
-/* The variables that pass in from bindings.environment, then `set` ones, sorted by name; scratch's TMPDIR, TMP and TEMP
- * are the launcher's. Notes say which `set` a managed layer removed. */
+/* The variables that pass in from bindings.environment, then `set` ones, sorted by name; scratch's TMPDIR,
+ * TMP and TEMP are the launcher's. Notes say which `set` a managed layer removed. */
 struct variable_list bound_environment(struct arena *arena, const struct bound_policy *bound,
                                        struct note_list *notes);
 
@@ -163,8 +166,9 @@ struct decision {
     const char *fix; /* the line to write or the thing to do, or NULL when allowed */
 };
 
-/* Decides `operation` on `argument` (as in `sbxc why`: raw bytes; a leading ~ or $NAME is the root; HOST:PORT and so on)
- * and explains. Returns NULL and sets *error (in `arena`) if the argument cannot be asked about. */
+/* Decides `operation` on `argument` (as in `sbxc why`: raw bytes; a leading ~ or $NAME is the root;
+ * HOST:PORT and so on) and explains. Returns NULL and sets *error (in `arena`) if the argument cannot be
+ * asked about. */
 const struct decision *bound_decide(struct arena *arena, const struct bound_policy *bound,
                                     enum operation operation, const char *argument, size_t length,
                                     const char **error);
@@ -181,13 +185,15 @@ struct region_list {
     uint32_t count, capacity;
 };
 
-/* The minimal list of regions that has the effective level of every plain path of every rule, every `except`, and each of
- * `extra` (pattern matches found on the host, link targets): no entry repeats the level of its nearest listed ancestor
- * (none, where there is no ancestor). Sorted by bytes with '/' lowest, so that ancestors come first. A path that no rule,
- * except or extra path speaks of has the level of its nearest listed ancestor, patterns aside. */
+/* The minimal list of regions that has the effective level of every plain path of every rule, every
+ * `except`, and each of `extra` (pattern matches found on the host, link targets): no entry repeats the
+ * level of its nearest listed ancestor (none, where there is no ancestor). Sorted by bytes with '/'
+ * lowest, so that ancestors come first. A path that no rule, except or extra path speaks of has the level
+ * of its nearest listed ancestor, patterns aside. */
 struct region_list bound_regions(struct arena *arena, const struct bound_policy *bound,
                                  const char *const *extra, uint32_t extra_count);
 
-/* Proves that the merged policy is at most each of its layers: compares bound_regions and, for the other classes, every
- * grant and `set`, with each layer decided alone by separate code. Returns NULL, or what is wrong (in `arena`). O(size). */
+/* Proves that the merged policy is at most each of its layers: compares bound_regions and, for the other
+ * classes, every grant and `set`, with each layer decided alone by separate code. Returns NULL, or what is
+ * wrong (in `arena`). O(size). */
 const char *bound_prove(struct arena *arena, const struct bound_policy *bound);

@@ -69,7 +69,8 @@ bool bound_exec(const struct bound_policy *bound, const char *path, size_t lengt
     return true;
 }
 
-/* A socket is closed by whatever keeps its path from being written, and by lists that leave it out (language.md 6). */
+/* A socket is closed by whatever keeps its path from being written, and by lists that leave it out
+ * (language.md 6). */
 static bool layer_leaves_socket(const struct bound_policy *bound, uint32_t layer,
                                 const struct question *question)
 {

@@ -59,24 +59,29 @@ static const char *granting_line(const struct answer *answer)
     return "";
 }
 
-/* A deny of paths can make an exception; any other can only go. */
+/* A deny of paths can make an exception for what lies below them, and a built-in preset is used with one;
+ * any other deny can only go. */
 static const char *fix_deny(const struct answer *answer, const struct bound_rule *bound_rule)
 {
     const struct rule *rule = bound_rule->rule;
     struct arena *arena = answer->arena;
     const struct policy *policy = answer->bound->policy;
-    const char *place = place_of(answer, rule), *text = rule_text(arena, rule);
-    bool builtin = rule->origin.source < policy->source_count &&
-                   policy->sources[rule->origin.source].kind == SOURCE_PRESET_BUILTIN;
-    bool excepts = rule->kind == RULE_DENY || rule->kind == RULE_DENY_EXEC;
-    if (!excepts || answer->path == NULL)
-        return arena_format(arena, "remove \"%s\" (%s)", text, place);
-    const char *path = ask_path_text(arena, answer->bound, answer->path);
+    const char *text = rule_text(arena, rule), *path = answer->path;
+    const struct policy_source *source =
+        rule->origin.source < policy->source_count ? &policy->sources[rule->origin.source] : NULL;
+    bool builtin = source != NULL && source->kind == SOURCE_PRESET_BUILTIN;
+    bool below = path != NULL && (bound_rule->at.pattern || strcmp(bound_rule->at.path, path) != 0);
+
+    if (builtin && path == NULL)
+        return arena_format(arena, "leave out \"use %s\", which brings \"%s\"", source->name, text);
     if (builtin)
-        return arena_format(arena, "add \"except %s\" to the use that brings in %s", path,
-                            policy->sources[rule->origin.source].name);
+        return arena_format(arena, "add \"except %s\" to the use that brings in %s",
+                            ask_path_text(arena, answer->bound, path), source->name);
+    if (!below || rule->kind == RULE_DENY_SOCKET)
+        return arena_format(arena, "remove \"%s\" (%s)", text, place_of(answer, rule));
     bool more = rule->except != NULL && rule->except->count > 0;
-    return arena_format(arena, "%s%s%s", text, more ? ", " : " except ", path);
+    return arena_format(arena, "%s%s%s", text, more ? ", " : " except ",
+                        ask_path_text(arena, answer->bound, path));
 }
 
 static const char *fix_for(const struct answer *answer)

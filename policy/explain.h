@@ -1,9 +1,11 @@
-/* explain.h - the rules that took part in a decision, in an order that tells the story. Private to policy/. */
+/* explain.h - the rules that took part in a decision, in an order that tells the story. Private to
+ * policy/. */
 #pragma once
 
 #include "policy/question.h"
 
-/* One rule and what it leaves; those that leave the least come first, then grants before caps, then by their place. */
+/* One rule and what it leaves; those that leave the least come first, then grants before caps, then by
+ * their place. */
 struct entry {
     enum level leaves;
     uint8_t rank;
@@ -31,7 +33,8 @@ void explain_exec(const struct bound_policy *bound, const char *path, size_t len
 void explain_socket(const struct bound_policy *bound, const char *path, size_t length,
                     struct entry_list *list);
 
-/* The rule that stands for the limit of `kind`, which `layer` has: its marker, or an item if there is no marker. */
+/* The rule that stands for the limit of `kind`, which `layer` has: its marker, or an item if there is no
+ * marker. */
 const struct bound_rule *explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer);
 
 /* What decided a connection, a port, a variable or a service. */

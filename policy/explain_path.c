@@ -46,7 +46,7 @@ static void add_deny(struct entry_list *list, const struct bound_rule *rule, enu
         entry.effect = entry.leaves == LEVEL_NONE ? "caps at none" : "caps at read";
     } else if (what == CLOSES_EXEC && kind == RULE_DENY_EXEC) {
         entry.effect = "stops execution";
-    } else if (what == CLOSES_SOCKET && kind != RULE_DENY_EXEC) {
+    } else if (what == CLOSES_SOCKET && (kind == RULE_DENY || kind == RULE_DENY_SOCKET)) {
         entry.effect = "closes the socket";
     } else {
         return;

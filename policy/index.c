@@ -87,7 +87,8 @@ static const struct pattern *compile(struct builder *builder, const struct bound
     return pattern_compile(builder->bound->arena, at->path, fold);
 }
 
-/* Names of exceptions always compare by bytes: folding them would lift the deny for more names than were written. */
+/* Names of exceptions always compare by bytes: folding them would lift the deny for more names than were
+ * written. */
 static uint32_t build_except(struct builder *builder, const struct bound_rule *rule)
 {
     uint32_t root = trie_root(builder->index->trie);
@@ -210,12 +211,12 @@ static void build_layers(struct builder *builder)
     struct decision_index *index = builder->index;
     index->layers = arena_array(builder->bound->arena, policy->layer_count, sizeof *index->layers);
     index->layer_count = policy->layer_count;
-    for (uint32_t i = 0; i < policy->layer_count; i++)
-        index->layers[i] = (struct layer_tries){
-            .kind = policy->layers[i].kind,
-            .open = trie_root(index->trie),
-            .close = trie_root(index->trie),
-        };
+    for (uint32_t i = 0; i < policy->layer_count; i++) {
+        struct layer_tries *layer = &index->layers[i];
+        layer->kind = policy->layers[i].kind;
+        layer->open = trie_root(index->trie);
+        layer->close = index->folds ? trie_root(index->trie) : layer->open;
+    }
 }
 
 static struct except_tries except_tries_for(struct arena *arena, const struct bound_policy *bound)

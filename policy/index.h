@@ -1,4 +1,4 @@
-/* index.h - what decisions are made from: for each layer a trie of what opens and a trie of what closes.
+/* index.h - what decisions are made from: for each layer a trie of what opens and of what closes.
  *
  * Built by bound_seal, then only read. Private to policy/; others ask through bound.h.
  */
@@ -46,9 +46,9 @@ struct test {
 struct layer_tries {
     enum layer_kind kind;
     uint32_t open;  /* grants and lists of limits: names compare by bytes */
-    uint32_t close; /* denies: names compare folded on macOS and Windows */
-    /* Of each kind a rule that the layer has, as number + 1, of a limit the marker; 0: none. A limit holds if there is one,
-     * whatever is in its list. */
+    uint32_t close; /* denies: names compare folded on macOS and Windows; elsewhere the same root */
+    /* Of each kind a rule that the layer has, as number + 1, of a limit the marker; 0: none. A limit holds
+     * if there is one, whatever is in its list. */
     uint32_t has[RULE_KINDS];
 };
 

@@ -1,4 +1,5 @@
-/* name_map.h - from names (any bytes) to the rules that speak of exactly that name, in the order in which they were added.
+/* name_map.h - from names (any bytes) to the rules that speak of exactly that name, in the order in which
+ * they were added.
  *
  * Built once, then only read; a look-up costs O(length) and allocates nothing. Private to policy/.
  */

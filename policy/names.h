@@ -5,8 +5,8 @@
 
 #include "policy/bound.h"
 
-/* Whether `name` matches `pattern`, in which * stands for any run; ignores ASCII case on Windows. Cost: at most the
- * product of the lengths. */
+/* Whether `name` matches `pattern`, in which * stands for any run; ignores ASCII case on Windows. Cost: at
+ * most the product of the lengths. */
 bool names_match(const char *pattern, const char *name, enum system system);
 
 /* Whether two names of variables are one on `system`. */
@@ -34,5 +34,6 @@ const struct bound_rule *names_set(const struct bound_policy *bound, const char 
 /* Whether managed denies and limits leave a variable to the policy. */
 bool names_left_by_managed(const struct bound_policy *bound, const char *name);
 
-/* Whether a list of `kind` (RULE_LIMIT_ENV or RULE_LIMIT_SERVICE) of `layer` leaves out what `rules` speaks of. */
+/* Whether a list of `kind` (RULE_LIMIT_ENV or RULE_LIMIT_SERVICE) of `layer` leaves out what `rules`
+ * speaks of. */
 bool names_outside_limit(struct name_rules rules, enum rule_kind kind, uint32_t layer);

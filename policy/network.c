@@ -7,8 +7,8 @@
 
 enum { KEY_BYTES = 17, PREFIXES = 129 };
 
-/* Host rules by their name or, for "*.NAME", by NAME in `below` ("" for "*"); address rules by prefix length and prefix;
- * the others one by one. */
+/* Host rules by their name or, for "*.NAME", by NAME in `below` ("" for "*"); address rules by prefix
+ * length and prefix; the others one by one. */
 struct network_index {
     struct name_map *exact, *below, *prefixes;
     bool prefix_used[PREFIXES];
@@ -203,7 +203,8 @@ static unsigned class_cover(enum network_target target, const struct endpoint *e
                                                      : ADDRESS_INTERNET;
     switch (target) {
     case NETWORK_LOOPBACK:
-        /* A local name that led elsewhere is still denied by `deny network loopback`, but opened by no grant. */
+        /* A local name that led elsewhere is still denied by `deny network loopback`, but opened by no
+         * grant. */
         if (class == ADDRESS_LOOPBACK)
             return local ? COVER_NAME | COVER_ADDRESS : COVER_ADDRESS;
         return local && denies ? COVER_NAME : internet_assumed ? COVER_UNLIKELY : 0;

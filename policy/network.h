@@ -1,4 +1,5 @@
-/* network.h - which network rules cover a connection. The decisions are declared in bound.h. Private to policy/. */
+/* network.h - which network rules cover a connection. The decisions are declared in bound.h. Private to
+ * policy/. */
 #pragma once
 
 #include "policy/address.h"
@@ -6,8 +7,8 @@
 
 struct network_index;
 
-/* Tables of the network rules of `bound`, so that a decision costs O(labels of the name + prefix lengths in use) and the
- * rules that cover. */
+/* Tables of the network rules of `bound`, so that a decision costs O(labels of the name + prefix lengths
+ * in use) and the rules that cover. */
 struct network_index *network_index_build(const struct bound_policy *bound);
 
 /* How a rule covers a connection. */
@@ -21,8 +22,9 @@ enum cover {
 
 typedef void network_visitor(void *context, const struct bound_rule *rule, unsigned cover);
 
-/* Calls `visit` with each network rule (grant, deny, limit) that covers `endpoint` or may cover it. If the endpoint has
- * an address, it must be a single meaning (address_meanings); `raw`, if not NULL, is the address that was asked for. */
+/* Calls `visit` with each network rule (grant, deny, limit) that covers `endpoint` or may cover it. If the
+ * endpoint has an address, it must be a single meaning (address_meanings); `raw`, if not NULL, is the
+ * address that was asked for. */
 void network_visit_rules(const struct bound_policy *bound, const struct endpoint *endpoint,
                          const uint8_t *raw, network_visitor *visit, void *context);
 
@@ -33,11 +35,12 @@ void network_visit_listen(const struct bound_policy *bound, const struct endpoin
 /* Whether only this machine can reach a listener at `endpoint`. */
 bool network_listens_locally(const struct endpoint *endpoint);
 
-/* Splits an endpoint with a name that is an address, or an address that has several meanings, into the endpoints that must
- * all be allowed; returns their number. */
+/* Splits an endpoint with a name that is an address, or an address that has several meanings, into the
+ * endpoints that must all be allowed; returns their number. */
 uint32_t network_endpoints(const struct endpoint *endpoint, struct endpoint split[ADDRESS_MEANINGS]);
 
-/* Whether a host pattern ("a.example", "*.a.example", "*") covers `name`; case and one final dot do not matter. */
+/* Whether a host pattern ("a.example", "*.a.example", "*") covers `name`; case and one final dot do not
+ * matter. */
 bool network_host_covers(const char *pattern, const char *name);
 
 /* Whether a name is localhost or below it. */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Rules as sets of connections: whether one lies whole in the other, or whether they have anything in common. */
+/* Rules as sets of connections: whether one lies whole in the other, or whether they have anything in
+ * common. */
 
 static bool ports_within(const struct network *inner, const struct network *outer)
 {
@@ -134,7 +135,8 @@ static bool is_denied(const struct bound_policy *bound, const struct network *gr
     return false;
 }
 
-/* Whether the list of the layer has something of `grant`, or for NULL everything; true where the layer has no list. */
+/* Whether the list of the layer has something of `grant`, or for NULL everything; true where the layer has
+ * no list. */
 static bool listed(const struct bound_policy *bound, uint32_t layer, const struct network *grant)
 {
     const struct rule_numbers *limits = &bound->index->kinds[RULE_LIMIT_NETWORK];

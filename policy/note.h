@@ -1,4 +1,5 @@
-/* note.h - what binding and merging have to say about a rule: an error, warning or note as a value, with the rule. */
+/* note.h - what binding and merging have to say about a rule: an error, warning or note as a value, with
+ * the rule. */
 #pragma once
 
 #include "base/diagnostic.h"

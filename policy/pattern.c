@@ -210,7 +210,8 @@ static size_t character_length(const char *bytes, size_t length)
     return size == 0 ? 1 : size;
 }
 
-/* How many bytes at the start of `name` (not empty for ONE and SET) the token takes; SIZE_MAX if it does not match. */
+/* How many bytes at the start of `name` (not empty for ONE and SET) the token takes; SIZE_MAX if it does
+ * not match. */
 static size_t token_takes(const struct token *token, struct name name, bool folded)
 {
     if (token->kind == TOKEN_BYTES) {
@@ -230,8 +231,8 @@ static struct name name_from(struct name name, size_t at)
     return (struct name){name.bytes + at, name.length - at};
 }
 
-/* Going back to the last * alone is enough: what an earlier one took is the shortest that fits, and a longer one would
- * leave less for the rest. So the cost is at most the product of the lengths. */
+/* Going back to the last * alone is enough: what an earlier one took is the shortest that fits, and a
+ * longer one would leave less for the rest. So the cost is at most the product of the lengths. */
 static bool tokens_match(const struct component *component, struct name name, bool folded)
 {
     uint32_t at = 0, retry = UINT32_MAX;
@@ -282,8 +283,8 @@ static struct name name_at(const struct pattern_path *path, uint32_t at)
     return (struct name){path->path + start, path->ends[at] - start};
 }
 
-/* Matches the components of the pattern and of the path from number `from` on; `whole`: up to the path's end, else up to
- * the pattern's end. As inside a component, going back to the last ** alone is enough. */
+/* Matches the components of the pattern and of the path from number `from` on; `whole`: up to the path's
+ * end, else up to the pattern's end. As inside a component, going back to the last ** alone is enough. */
 static bool sequence_matches(const struct sequence *sequence, const struct pattern_path *path, uint32_t from,
                              bool whole, bool folded)
 {

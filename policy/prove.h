@@ -1,9 +1,11 @@
-/* prove.h - the parts of bound_prove (bound.h). Each returns NULL or what is wrong, in `arena`. Private to policy/. */
+/* prove.h - the parts of bound_prove (bound.h). Each returns NULL or what is wrong, in `arena`. Private to
+ * policy/. */
 #pragma once
 
 #include "policy/bound.h"
 
-/* Levels, execution and sockets, at every path that a rule or an exception names and at one new name below it. */
+/* Levels, execution and sockets, at every path that a rule or an exception names and at one new name below
+ * it. */
 const char *prove_paths(struct arena *arena, const struct bound_policy *bound);
 
 /* Variables, services, switches and amounts. */

@@ -87,8 +87,8 @@ static bool has_host(const struct host_rules *hosts, const char *host, const str
     return false;
 }
 
-/* Whether a host rule covers the name: itself, "*." and what stands behind any of its dots, or "*"; a denied host (`below`)
- * also denies all below it. */
+/* Whether a host rule covers the name: itself, "*." and what stands behind any of its dots, or "*"; a
+ * denied host (`below`) also denies all below it. */
 static bool has_name(const struct prover *prover, const struct host_rules *hosts,
                      const struct endpoint *endpoint, bool below)
 {

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path; nothing is shared
- * with the tries but the matching of a single pattern. */
+/* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path;
+ * nothing is shared with the tries but the matching of a single pattern. */
 
-/* Spaces of the table. Every layer's facts hang on the paths of SPACE_PATHS; what is an exception stands in a space for
- * each list. */
+/* Spaces of the table. Every layer's facts hang on the paths of SPACE_PATHS; what is an exception stands
+ * in a space for each list. */
 enum { SPACE_PATHS, SPACE_EXCEPT };
 
 enum fact_bit {

@@ -11,8 +11,8 @@
 struct question {
     const char *path;
     size_t length, folded_length;
-    bool
-        too_long; /* cannot be folded or matched: no system call takes such a name, and nothing may be allowed */
+    /* Cannot be folded or matched: no system call takes such a name, and nothing may be allowed. */
+    bool too_long;
     struct trie_path exact, fold;
     char buffer[FOLD_CAPACITY]; /* the folded path */
 };

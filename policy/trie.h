@@ -1,7 +1,7 @@
 /* trie.h - paths by their components: several tries that share one table of names and one table of edges.
  *
- * Nodes and names are numbers. Building costs O(components) in all; finding a path's way costs one look-up a component
- * and allocates nothing, so that readers need no lock.
+ * Nodes and names are numbers. Building costs O(components) in all; finding a path's way costs one look-up
+ * a component and allocates nothing, so that readers need no lock.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ enum {
     TRIE_DEPTH = 2050
 };
 
-/* A path cut into components: of "/a/b" they are "", "a", "b". Their names are kept up to the first one that stands in no
- * trie: behind it there is nothing to find. */
+/* A path cut into components: of "/a/b" they are "", "a", "b". Their names are kept up to the first one
+ * that stands in no trie: behind it there is nothing to find. */
 struct trie_path {
     uint32_t count; /* components with a name */
     uint32_t total; /* components with an end */
@@ -36,12 +36,12 @@ uint32_t trie_root(struct trie *trie);
 /* How many nodes there are; they are numbered from 0. */
 uint32_t trie_nodes(const struct trie *trie);
 
-/* The node of `path` below `root`, made if it is new. The bytes of `path` must live as long as the trie. A final '/' does
- * not matter. Returns TRIE_NONE for a path of more than TRIE_DEPTH components. */
+/* The node of `path` below `root`, made if it is new. The bytes of `path` must live as long as the trie. A
+ * final '/' does not matter. Returns TRIE_NONE for a path of more than TRIE_DEPTH components. */
 uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t length);
 
-/* Cuts `path` into `*cut`. With `whole` the ends of all components are kept, else only those with a name; false if the
- * whole path has more than TRIE_DEPTH components. */
+/* Cuts `path` into `*cut`. With `whole` the ends of all components are kept, else only those with a name;
+ * false if the whole path has more than TRIE_DEPTH components. */
 bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut);
 
 /* The child of `node` for the component number `depth` of the path, or TRIE_NONE. */

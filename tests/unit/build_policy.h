@@ -1,9 +1,9 @@
 /* build_policy.h - policies for unit tests from short lines, without the compiler.
  *
  * A line is one statement with one item in the words of the language, blanks between words, no quotes:
- * "grant write $WORK", "auto grant read $env.PATH", "deny $WORK/a except $WORK/a/b,/x", "grant host a.example 443",
- * "limit write to /w", "limit read to nothing", "set env A=b", "@windows deny C:/x", "@cmd=git grant read /g".
- * A line "managed NAME" starts a managed layer. Paths with a sign are patterns.
+ * "grant write $WORK", "auto grant read $env.PATH", "deny $WORK/a except $WORK/a/b,/x", "grant host
+ * a.example 443", "limit write to /w", "limit read to nothing", "set env A=b", "@windows deny C:/x",
+ * "@cmd=git grant read /g". A line "managed NAME" starts a managed layer. Paths with a sign are patterns.
  */
 #pragma once
 
