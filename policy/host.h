@@ -38,16 +38,16 @@ const char *account_home(struct arena *arena, uid_t uid);
 void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes);
 
-/* Finds $SUBMODULES, which may only be denied: for each submodule that the index in the first $GITDIR names, and for
- * each that the index of such a submodule names, its `.git`, or, where that does not exist yet, its directory in
- * $REPO. A submodule behind a symbolic link is none to Git and is left out. A repository without submodules gives an
- * empty list, no repository an unset root. */
+/* Finds $SUBMODULES, which may only be denied: for each submodule that the index in the first $GITDIR names,
+ * and for each that the index of such a submodule names, its `.git`, or, where that does not exist yet, its
+ * directory in $REPO. A submodule behind a symbolic link is none to Git and is left out. A repository without
+ * submodules gives an empty list, no repository an unset root. */
 void submodules_find(struct arena *arena, const struct root_value *repo, const struct root_value *gitdir,
                      struct root_value *submodules);
 
 /* Finds $GITDIRS, which may only be denied: the Git directories inside those of `gitdir`, of linked worktrees
- * (below worktrees/) and of submodules (below modules/, at any depth), in byte order. None gives an empty list, no
- * repository an unset root. More directories than can be looked through are an error note. */
+ * (below worktrees/) and of submodules (below modules/, at any depth), in byte order. None gives an empty list,
+ * no repository an unset root. More directories than can be looked through are an error note. */
 void gitdirs_find(struct arena *arena, const struct root_value *gitdir, struct root_value *gitdirs,
                   struct note_list *notes);
 

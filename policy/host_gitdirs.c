@@ -39,8 +39,8 @@ static bool is_git_directory(const struct search *search, const char *path)
     return false;
 }
 
-/* Where Git and its extensions keep a file or directory for each object or branch. Everything else is searched,
- * also inside a Git directory: a planted HEAD must not hide what lies below it. */
+/* Where Git and its extensions keep a file or directory for each object or branch. Everything else is
+ * searched, also inside a Git directory: a planted HEAD must not hide what lies below it. */
 static bool is_data(const char *name)
 {
     static const char *const names[] = {"objects", "refs", "logs", "lfs", "annex"};
@@ -58,8 +58,8 @@ static bool is_directory(const char *path, unsigned char type)
     return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* Looks at the entries of one directory. One that cannot be listed counts as a Git directory: whoever holds its
- * denied paths then has to judge it. */
+/* Looks at the entries of one directory. One that cannot be listed counts as a Git directory: whoever holds
+ * its denied paths then has to judge it. */
 static void directory_search(struct search *search, const char *path)
 {
     DIR *directory = opendir(path);

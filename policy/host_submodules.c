@@ -42,8 +42,8 @@ static const char *gitdir_of(struct arena *arena, const char *top, const char *g
     return *named == '/' ? named : arena_format(arena, "%s/%s", top, named);
 }
 
-/* A repository would be planted in a submodule's .git, or in its directory while it has none. One behind a link
- * is none to Git. */
+/* A repository would be planted in a submodule's .git, or in its directory while it has none. One behind a
+ * link is none to Git. */
 static void submodule_add(struct search *search, const char *top)
 {
     struct arena *arena = search->arena;

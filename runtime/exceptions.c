@@ -1,4 +1,4 @@
-/* exceptions.c - what the patterns after `except` match now: places that a deny leaves open inside what it closes. */
+/* exceptions.c - what the patterns after `except` match now: places left open inside what a deny closes. */
 #include "runtime/gather.h"
 #include "runtime/pattern_place.h"
 #include "runtime/tree.h"

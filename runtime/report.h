@@ -8,9 +8,9 @@ enum { EXIT_REFUSED = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
 
 enum report_level { REPORT_ERRORS, REPORT_WARNINGS, REPORT_NOTES };
 
-/* Prints the notes at or above `level`: place, severity, code, text, help; nothing twice. REPORT_WARNINGS takes in
- * notes about rules of the policy's own files, which whoever wrote them can mend; what a preset or a managed layer
- * names and this machine lacks is REPORT_NOTES. */
+/* Prints the notes at or above `level`: place, severity, code, text, help; nothing twice. REPORT_WARNINGS takes
+ * in notes about rules of the policy's own files, which whoever wrote them can mend; what a preset or a managed
+ * layer names and this machine lacks is REPORT_NOTES. */
 void report_notes(struct arena *arena, const struct policy *policy, const struct note_list *notes,
                   enum report_level level);
 

@@ -26,12 +26,13 @@ def project(w):
 @test
 def the_demo_shows_what_it_says():
     with world("/var/tmp") as w:
-        result = subprocess.run([os.path.join(TREE, "examples/demo.sh"), BUILD], cwd=w.outside,
-                                env=w.environment(TMPDIR=w.outside), stdin=subprocess.DEVNULL, capture_output=True)
+        demo = os.path.join(TREE, "examples/demo.sh")
+        result = subprocess.run([demo, BUILD], cwd=w.outside, env=w.environment(TMPDIR=w.outside),
+                                stdin=subprocess.DEVNULL, capture_output=True)
         text = result.stdout.decode() + result.stderr.decode()
         check(result.returncode == 0, text)
-        for line in ("a write in the workspace: yes", "a write outside of it: no", "reading the secret .env: no",
-                     "every answer above is what the policy says"):
+        for line in ("a write in the workspace: yes", "a write outside of it: no",
+                     "reading the secret .env: no", "every answer above is what the policy says"):
             check(line in text, f"{line!r} is not in: {text}")
         check("hunter2" not in text, text)
         equal(os.listdir(w.outside), [], "left behind")
@@ -46,7 +47,8 @@ def the_workspace_is_written_and_its_secrets_stay_closed():
             exec 2>&-
             echo changed > src/index.js; cat tests/fixtures/localhost.pem; echo
             for path in .env secrets/database.key server.pem lib/deep/client.pem; do
-                cat $path; cp $path copy; ln $path linked; mv $path moved; echo evil > $path; rm -rf $path; done
+                cat $path; cp $path copy; ln $path linked; mv $path moved; echo evil > $path; rm -rf $path
+            done
             mv secrets away; mv lib/deep lib/d; mv lib l
             ls -A secrets; true""")
         equal(result.succeeded().out, "for tests\n")
@@ -88,9 +90,10 @@ def the_policy_cannot_be_changed_by_what_runs_under_it():
 def variables_pass_as_the_policy_says():
     with world("/var/tmp") as w:
         policy = project(w)
-        env = w.environment(CI="true", NODE_OPTIONS="--no-warnings", NODE_ENV="production", GITHUB_TOKEN=SECRET,
-                            NODE_AUTH_TOKEN=SECRET, AWS_SECRET_ACCESS_KEY=SECRET)
-        result = w.shell(policy, 'echo "$CI $NODE_OPTIONS $NODE_ENV $GITHUB_TOKEN$NODE_AUTH_TOKEN"; env', env=env)
+        env = w.environment(CI="true", NODE_OPTIONS="--no-warnings", NODE_ENV="production",
+                            GITHUB_TOKEN=SECRET, NODE_AUTH_TOKEN=SECRET, AWS_SECRET_ACCESS_KEY=SECRET)
+        script = 'echo "$CI $NODE_OPTIONS $NODE_ENV $GITHUB_TOKEN$NODE_AUTH_TOKEN"; env'
+        result = w.shell(policy, script, env=env)
         check(result.succeeded().out.startswith("true --no-warnings development \n"), result.out)
         check(SECRET not in result.out, result.out)
 
