@@ -27,7 +27,7 @@ static const char architecture[] = "aarch64";
 static const char architecture[] = "unknown";
 #endif
 
-enum { FIRST_MASK = 128, OWN_DESCRIPTORS = 64 };
+enum { FIRST_MASK = 64, OWN_DESCRIPTORS = 64 };
 
 static bool step_engine(struct launch *launch)
 {
@@ -224,8 +224,14 @@ static bool step_inner(struct launch *launch)
     if (!open_masks(launch))
         return false;
     limit_files(launch, &before);
-    if (stat(directory, &own) != 0 || stat("/proc/self/ns/net", &network) != 0)
-        return launch_refuse(launch, SBX409_DIRECTORY_MISSING, strerror(errno), NULL);
+    if (stat("/proc/self/ns/net", &network) != 0)
+        return launch_refuse(launch, SBX413_NO_NAMESPACES, "/proc shows no namespaces here",
+                             "mount it: mount -t proc proc /proc");
+    if (stat(directory, &own) != 0)
+        return launch_refuse(
+            launch, SBX409_DIRECTORY_MISSING,
+            arena_format(launch->arena, "%s: %s", escape_string(launch->arena, directory), strerror(errno)),
+            NULL);
     launch->inner.directory = directory;
     launch->inner.directory_known =
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE;
@@ -322,25 +328,15 @@ static bool (*const starting_steps[])(struct launch *launch) = {
     step_inner, step_signals, step_placeholders, step_start, step_evidence, step_record,
 };
 
-static int ended(struct launch *launch, const struct outcome *outcome, pid_t left)
+/* The wait status to speak of, and a word to the caller where the command itself did not end. */
+static int outcome_status(struct launch *launch, const struct outcome *outcome)
 {
-    int status = outcome->number;
-    bool missing =
-        outcome->kind == OUTCOME_NOT_STARTED && (outcome->number == ENOENT || outcome->number == ENOTDIR);
-    int code = outcome->kind == OUTCOME_ENDED
-                   ? (WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status))
-               : outcome->kind == OUTCOME_NOT_STARTED ? (missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE)
-                                                      : 128 + SIGKILL;
-
+    if (outcome->kind == OUTCOME_ENDED)
+        return outcome->number;
     if (outcome->kind == OUTCOME_NOT_STARTED)
-        report_line(launch->arena, "%s: %s", launch->options->command[0],
-                    missing ? "not found inside" : strerror(outcome->number));
-    if (outcome->kind == OUTCOME_FAILED)
-        report_line(launch->arena, "the sandbox was ended from outside");
-    /* The record speaks of the same exit that the caller sees. */
-    lease_end(&launch->lease, outcome->kind == OUTCOME_ENDED ? status : code << 8, left);
-    lease_write(launch->arena, &launch->lease, &launch->place, &launch->notes);
-    return code;
+        return launch_not_executed(launch, outcome->number);
+    report_line(launch->arena, "the sandbox was ended from outside");
+    return SIGKILL;
 }
 
 static int run(struct launch *launch)
@@ -350,7 +346,7 @@ static int run(struct launch *launch)
 
     streams_drain(&launch->streams);
     placeholders_remove(launch->placeholders);
-    return ended(launch, &outcome, left);
+    return launch_ended(launch, outcome_status(launch, &outcome), left);
 }
 
 static enum report_level level_of(const struct options *options)

@@ -4,11 +4,14 @@
 #include "emitters/control_need.h"
 #include "runtime/launch.h"
 #include "runtime/owner.h"
+#include "runtime/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 bool launch_refuse(struct launch *launch, enum code code, const char *text, const char *help)
 {
@@ -29,12 +32,9 @@ bool step_policy(struct launch *launch)
 
 bool step_bind(struct launch *launch)
 {
-    bool everything = false;
-
     if (!prepare_bound(launch->arena, launch->options, &launch->prepared, &launch->notes))
         return false;
-    bound_network_open(launch->prepared.bound, &everything);
-    launch->own_network = !everything;
+    launch->own_network = !network_is_shared(launch->prepared.bound);
     launch->unix_sockets = policy_opens_unix_sockets(launch->prepared.bound);
     return prepare_expectations(launch->arena, launch->prepared.bound, false, &launch->notes);
 }
@@ -74,8 +74,8 @@ bool step_lease(struct launch *launch)
         return true;
     }
     if (strncmp(text, "fd:", 3) == 0) {
-        place->descriptor = lease_descriptor(text);
-        return fcntl(place->descriptor, F_GETFD) >= 0 ||
+        place->descriptor = fcntl(lease_descriptor(text), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return place->descriptor >= 0 ||
                launch_refuse(launch, SBX411_LEASE_UNWRITABLE, "the descriptor of --lease is not open", NULL);
     }
     if (!lease_place_file(launch->arena, text, place, &launch->notes))
@@ -92,4 +92,20 @@ bool step_signals(struct launch *launch)
 {
     return signals_take(&launch->signals) ||
            launch_refuse(launch, SBX414_BACKEND_FAILED, "signals cannot be taken over", NULL);
+}
+
+int launch_not_executed(struct launch *launch, int error)
+{
+    bool missing = error == ENOENT || error == ENOTDIR;
+
+    report_line(launch->arena, "%s: %s", launch->options->command[0],
+                missing ? "not found" : strerror(error));
+    return W_EXITCODE(missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE, 0);
+}
+
+int launch_ended(struct launch *launch, int status, pid_t unterminated)
+{
+    lease_end(&launch->lease, status, unterminated);
+    lease_write(launch->arena, &launch->lease, &launch->place, &launch->notes);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -13,5 +13,11 @@ bool step_bind(struct launch *launch);
 bool step_lease(struct launch *launch);
 bool step_signals(struct launch *launch);
 
+/* Tells the caller why the command could not be executed; returns the wait status for it (exit 126 or 127). */
+int launch_not_executed(struct launch *launch, int error);
+
+/* Writes the end into the record; returns the launcher's exit code for the command's wait status. */
+int launch_ended(struct launch *launch, int status, pid_t unterminated);
+
 /* Queues an error note; always false. */
 bool launch_refuse(struct launch *launch, enum code code, const char *text, const char *help);

@@ -29,6 +29,11 @@ static int usage(struct arena *arena)
 static int run(struct arena *arena, int argc, char **argv)
 {
     struct options options;
+
+    if (getuid() != geteuid() || getgid() != getegid()) {
+        report_line(arena, "it must not be installed with set-user-id or set-group-id rights");
+        return EXIT_REFUSED;
+    }
     const char *wrong = launch_options_parse(arena, argc, argv, &options);
     int lease = lease_descriptor(options.lease);
 

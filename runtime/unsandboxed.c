@@ -98,13 +98,5 @@ int launch_unsandboxed(struct launch *launch)
         return EXIT_REFUSED;
     int reason = start(launch, &command);
     int status = command > 0 ? wait_forwarding(launch, command) : 0;
-    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (reason != 0) {
-        code = reason == ENOENT || reason == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-        status = code << 8;
-        report_line(launch->arena, "%s: %s", launch->options->command[0], strerror(reason));
-    }
-    lease_end(&launch->lease, status, 0);
-    lease_write(launch->arena, &launch->lease, &launch->place, &launch->notes);
-    return code;
+    return launch_ended(launch, reason == 0 ? status : launch_not_executed(launch, reason), 0);
 }
