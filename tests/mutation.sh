@@ -1,8 +1,8 @@
 #!/bin/sh
 # mutation.sh - shows that the property test can fail.
 #
-# In a copy of the tree it breaks one rule of the language at a time, builds sbxc, and expects tests/property/run.py to find a
-# question that it answers wrongly. A mutation that does not apply, does not build, or is not found is a failure.
+# In a copy of the tree it breaks one rule of the language at a time, builds sbxc, and expects tests/property/run.py to
+# find a question that it answers wrongly. A mutation that does not apply, build, or come out is a failure.
 #
 #     tests/mutation.sh [NAME ...]           the build directory comes from SBX_BUILD, else it is build/
 set -u

@@ -8,6 +8,7 @@ The build directory comes from --build, else from SBX_BUILD, else it is the tree
 
 import argparse
 import concurrent.futures
+import glob
 import json
 import os
 import re
@@ -45,7 +46,8 @@ class Case:
             raise Malformed("no line --- between texts and expectations")
         end = lines.index(b"---")
         self.read_texts(lines[:end], replacements)
-        self.expectations = [line.decode() for line in lines[end + 1:] if line.strip() and not line.startswith(b"#")]
+        self.expectations = [line.decode() for line in lines[end + 1:]
+                             if line.strip() and not line.startswith(b"#")]
         if not self.expectations:
             raise Malformed("nothing is expected")
 
@@ -151,7 +153,7 @@ class Run:
             self.compile(diagnostics)
         return self.failures
 
-    # Questions ------------------------------------------------------------------------------------------------------
+    # Questions ----------------------------------------------------------------------------------------------
 
     def ask(self, questions):
         lines = b"".join(b"%s\t%s\n" % (words[0].encode(), words[1] if isinstance(words[1], bytes)
@@ -204,7 +206,7 @@ class Run:
             file, _, line = words[0].rpartition(":")
         return reason.get("line") == int(line) and (reason.get("file") or "").endswith(file)
 
-    # Diagnostics ----------------------------------------------------------------------------------------------------
+    # Diagnostics --------------------------------------------------------------------------------------------
 
     def compile(self, expected):
         done = self.sbxc("compile", "policy.sbx", "-t", "json", "-o", "compiled.json", *self.case.arguments())
@@ -222,7 +224,7 @@ class Run:
                 if words[0] in SEVERITIES and not any(is_diagnostic(words, each) for each in found):
                     self.fail(line, shown)
 
-    # Commands -------------------------------------------------------------------------------------------------------
+    # Commands -----------------------------------------------------------------------------------------------
 
     def run(self, line):
         _, status, command = line.split(None, 2)
@@ -265,8 +267,8 @@ def diagnostics_of(output):
         caret = CARET.match(line)
         if match:
             file, row, column, severity, code, message = match.groups()
-            found.append({"file": (file or b"").decode(), "line": int(row or 0), "start": int(column or 0), "end": 0,
-                          "severity": severity.decode(), "code": code.decode(), "text": message})
+            found.append({"file": (file or b"").decode(), "line": int(row or 0), "start": int(column or 0),
+                          "end": 0, "severity": severity.decode(), "code": code.decode(), "text": message})
         elif caret and found and found[-1]["end"] == 0:
             found[-1]["end"] = found[-1]["start"] + len(caret[1])
         elif found:
@@ -302,7 +304,8 @@ def run_case(job):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("SBX_BUILD", os.path.join(HERE, "../../build")))
     parser.add_argument("-v", action="store_true", help="name the cases that pass, too")
     parser.add_argument("cases", nargs="*", metavar="CASE")
@@ -311,7 +314,7 @@ def main():
     if not os.access(os.path.join(build, "sbxc"), os.X_OK):
         print("there is no sbxc in %s\n0 passed, 1 failed" % build)
         return 1
-    cases = options.cases or sorted(os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".case"))
+    cases = options.cases or sorted(glob.glob(os.path.join(HERE, "*.case")))
     passed = failed = 0
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         for case, failures in zip(cases, pool.map(run_case, [(case, build) for case in cases], chunksize=4)):

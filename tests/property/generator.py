@@ -1,15 +1,16 @@
-"""Random policies with their layers, presets and bindings, and questions that lie where they could go wrong."""
+"""Random policies with their layers, presets and bindings, and questions where they could go wrong."""
 
 import unicodedata
 
 from oracle import Deny, File, Grant, Layer, Let, Limit, Path, Question, Socket, Use, When, World
 
 PLAIN = [b"src", b"build", b"docs", b"node_modules", b"a", b"b", b"lib", b"key", b"Key", b"v1"]
-AWKWARD = [b"a b", b" ", b"x,y", b"#tag", b"q\"q", b"it's", b"back\\slash", b"\\x41", b"[x]", b"a]b", b"{b}", b"=",
-           b"*", b"?", b"a*", b"**", b"$WORK", b"~", b"a~", b"$", b"-rf", b"--", b"...", b".git", b"\t", b"a\x01b",
-           b"\x7f", "é".encode(), "日本".encode(), "ñandú".encode(), "e\u0301".encode(), b"\xff", b"\xfea",
-           b"caf\xe9", b"\xf8", "\U0001f512".encode(), b"n" * 250, "\u00a0".encode(), "\u202e".encode(), b";",
-           b"a:b", b"!", b"^", b"because", b"except", b"nothing", b"deny"]
+AWKWARD = [b"a b", b" ", b"x,y", b"#tag", b"q\"q", b"it's", b"back\\slash", b"\\x41", b"[x]", b"a]b",
+           b"{b}", b"=", b"*", b"?", b"a*", b"**", b"$WORK", b"~", b"a~", b"$", b"-rf", b"--", b"...",
+           b".git", b"\t", b"a\x01b", b"\x7f", "é".encode(), "日本".encode(), "ñandú".encode(),
+           "e\u0301".encode(), b"\xff", b"\xfea", b"caf\xe9", b"\xf8", "\U0001f512".encode(), b"n" * 250,
+           "\u00a0".encode(), "\u202e".encode(), b";", b"a:b", b"!", b"^", b"because", b"except",
+           b"nothing", b"deny"]
 FOLDED = [b"Src", b"SRC", b"src", b".Git", b".git", b"KEY", b"key", b"Key", b"a", b"A", b"B_1", b"b_1"]
 ACCENTED = ["é".encode(), "É".encode(), "e\u0301".encode(), "E\u0301x".encode(), "éx".encode(), b"a", b"A",
             "Ü".encode(), "u\u0308".encode(), "日本".encode()]
@@ -50,8 +51,11 @@ class Generator:
         self.files = [policy]
         self.roots, self.environment = {}, {}
         self.command = self.random.choice([None] + COMMANDS)
+        if self.windows and self.command:
+            self.command = self.random.choice([self.command, self.command.upper()])
+            self.command += self.random.choice(["", ".exe", ".Cmd", ".bat", ".com"])
         self.bind()
-        result = World(self.os, self.command, self.roots, self.environment, self.files)
+        result = World(self.os, self.command, self.roots, self.environment, self.files, self.chance(0.1))
         presets = self.presets = []
         for number in range(self.random.choice([0, 0, 1, 2])):
             presets.append(File(f"preset{number}.sbx", "preset", []))
@@ -103,7 +107,7 @@ class Generator:
     def name(self):
         return self.random.choice(self.names)
 
-    # Statements -----------------------------------------------------------------------------------------------------
+    # Statements ---------------------------------------------------------------------------------------------
 
     def statements(self, file, presets, prefix, managed=False):
         self.managed, self.defined = managed, {}
@@ -167,7 +171,8 @@ class Generator:
         if self.managed:
             make = self.random.choices([self.deny, self.limit, self.deny_socket], [5, 5, 1])[0]
         else:
-            make = self.random.choices([self.grant, self.deny, self.grant_socket, self.deny_socket], [6, 5, 1, 1])[0]
+            make = self.random.choices([self.grant, self.deny, self.grant_socket, self.deny_socket],
+                                       [6, 5, 1, 1])[0]
         return make()
 
     def count(self):
@@ -198,7 +203,7 @@ class Generator:
                 path.components = path.components[:0 if len(path.root) > 1 else 1]
         return Limit(self.random.choice(["read", "write", "write", "socket"]), paths)
 
-    # Paths ----------------------------------------------------------------------------------------------------------
+    # Paths --------------------------------------------------------------------------------------------------
 
     def path(self, purpose):
         root = self.root(purpose)
@@ -216,7 +221,8 @@ class Generator:
     def comes_out_too_wide(self, root):
         """Whether binding would refuse a grant or limit on this root, or on what this let name stands for."""
         if root in self.defined:
-            return any(not path.components and self.comes_out_too_wide(path.root) for path in self.defined[root])
+            return any(not path.components and self.comes_out_too_wide(path.root)
+                       for path in self.defined[root])
         if root == "HOME" or root.startswith("env."):
             return True
         return any(self.covers_home(value) for value in self.roots.get(root, []))
@@ -273,7 +279,7 @@ class Generator:
         except UnicodeDecodeError:
             return name, b""
 
-    # Questions ------------------------------------------------------------------------------------------------------
+    # Questions ----------------------------------------------------------------------------------------------
 
     def questions(self, world, count):
         layers = [Layer(world, file, file.kind == "managed") for file in world.files if file.kind != "preset"]
@@ -324,7 +330,8 @@ class Generator:
             elif piece == "*":
                 text += self.random.choice([b"", b"x", self.name(), b".a"])
             elif piece == "?":
-                text += self.random.choice([b"x", b"", b"z", "é".encode(), b"\xff"] if not self.folds else [b"x", b"Q"])
+                text += self.random.choice([b"x", b"Q"] if self.folds else
+                                           [b"x", b"", b"z", "é".encode(), b"\xff"])
             else:
                 low, high = self.random.choice(piece[2])
                 text += self.random.choice([low, high, "q", "Q", "~"]).encode()

@@ -1,9 +1,11 @@
-"""A second, deliberately naive implementation of docs/language.md on paths: levels, denies, layers, sockets, exec.
+"""A second, deliberately naive implementation of docs/language.md on paths: levels, denies, layers, sockets,
+exec.
 
-It decides on the structures below, never on .sbx text, shares no code with sbxc, and prefers the obvious loop to the
-fast one: every question looks at every rule. The property test (run.py) compares the two.
+It decides on the structures below, never on .sbx text, shares no code with sbxc, and prefers the obvious
+loop to the fast one: every question looks at every rule. The property test (run.py) compares the two.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 
@@ -12,12 +14,12 @@ LIST_VARIABLES = {"PATH", "PYTHONPATH", "GOPATH", "NODE_PATH", "PSModulePath", "
 NO_GRANT_BELOW = [b"proc", b"sys", b"dev", b"boot", b"run"]
 
 
-# What the generator makes -------------------------------------------------------------------------------------------
+# What the generator makes -----------------------------------------------------------------------------------
 
 @dataclass
 class Path:
-    """`root` is "/", a drive's letter, or a name: WORK, env.NAME, or that of a `let`. A component is "**" or a tuple
-    of pieces: bytes, "*", "?", or ("set", negated, ranges) with ranges of characters such as [("a", "z")]."""
+    """`root` is "/", a drive's letter, or a name: WORK, env.NAME, or that of a `let`. A component is "**"
+    or a tuple of pieces: bytes, "*", "?", or ("set", negated, ranges) with ranges such as [("a", "z")]."""
     root: str
     components: list = field(default_factory=list)
     directory: bool = False
@@ -83,6 +85,7 @@ class World:
     roots: dict  # NAME to a list of absolute paths (bytes); a root that is not in it is symbolic
     environment: dict  # NAME to bytes
     files: list
+    binary: bool = False  # managed layers are given as .bin files
 
 
 @dataclass
@@ -92,7 +95,7 @@ class Question:
     components: list  # bytes
 
 
-# Concrete paths: (base, components), where base is "/", "C:" or the name of a root that is still symbolic ------------
+# Concrete paths: (base, components), where base is "/", "C:" or the name of a symbolic root -----------
 
 def split(path, windows=False):
     base, rest = ("/", path)
@@ -119,53 +122,61 @@ class Layer:
         self.collect(file, {}, [])
 
     def collect(self, file, names, lifted):
-        """Takes in `file`; `names` gains what its lets and uses define; `lifted` comes from `use ... except`."""
+        """Takes in `file`; `names` gains what it defines; `lifted` comes from `use ... except`."""
         self.collect_statements(file.statements, names, lifted, nested=False)
 
     def collect_statements(self, statements, names, lifted, nested):
         for statement in statements:
             if isinstance(statement, Let):
-                names[statement.name] = [path for item in statement.paths for path in self.expand(item, names)]
+                names[statement.name] = [path for item in statement.paths
+                                         for path in self.expand(item, names)]
             elif isinstance(statement, Use):
-                more = [path for item in statement.exceptions for path in self.resolve(item, names, "deny")]
+                more = self.resolve_all(statement.exceptions, names, "except")
                 used = next(file for file in self.world.files if file.name == statement.file)
                 its_names = {}
                 self.collect(used, its_names, lifted + more)
                 if not nested:
                     names.update(its_names)
             elif isinstance(statement, When):
-                holds = {"os": self.world.os, "command": self.world.command}[statement.kind] in statement.words
-                if holds:
+                if self.holds(statement):
                     self.collect_statements(statement.body, names, lifted, nested=True)
             elif isinstance(statement, Grant):
-                for item in statement.paths:
-                    for base, components in self.resolve(item, names, "auto" if statement.automatic else "grant"):
-                        self.grants.append((base, components, statement.level, statement.automatic))
+                purpose = "auto" if statement.automatic else "grant"
+                for base, components in self.resolve_all(statement.paths, names, purpose):
+                    self.grants.append((base, components, statement.level, statement.automatic))
             elif isinstance(statement, Deny):
-                exceptions = [path for item in statement.exceptions for path in self.resolve(item, names, "deny")]
-                for item in statement.paths:
-                    for base, components in self.resolve(item, names, "deny"):
-                        self.denies.append((statement.what, base, components, exceptions + lifted))
+                exceptions = self.resolve_all(statement.exceptions, names, "except")
+                for base, components in self.resolve_all(statement.paths, names, "deny"):
+                    self.denies.append((statement.what, base, components, exceptions + lifted))
             elif isinstance(statement, Socket):
-                for item in statement.paths:
-                    if statement.verb == "grant":
-                        self.socket_grants.extend(self.resolve(item, names, "socket"))
-                        continue
-                    for base, components in self.resolve(item, names, "deny"):
-                        self.denies.append(("socket", base, components, list(lifted)))
+                if statement.verb == "grant":
+                    self.socket_grants.extend(self.resolve_all(statement.paths, names, "socket"))
+                    continue
+                for base, components in self.resolve_all(statement.paths, names, "deny"):
+                    self.denies.append(("socket", base, components, list(lifted)))
             elif isinstance(statement, Limit):
                 held = self.limits.setdefault(statement.what, [])
-                for item in statement.paths:
-                    held.extend(self.resolve(item, names, "limit"))
+                held.extend(self.resolve_all(statement.paths, names, "limit"))
+
+    def holds(self, when):
+        if when.kind == "os":
+            return self.world.os in when.words
+        command = self.world.command
+        if command is not None and self.windows:
+            command = re.sub(r"\.(exe|cmd|bat)$", "", command.lower())
+        return command in when.words
 
     def expand(self, path, names):
         """A path with its let names replaced."""
         if path.root not in names:
             return [path]
-        return [Path(outer.root, outer.components + path.components, path.directory) for outer in names[path.root]]
+        return [Path(outer.root, outer.components + path.components, path.directory)
+                for outer in names[path.root]]
 
-    def resolve(self, path, names, purpose):
-        return [concrete for item in self.expand(path, names) for concrete in self.bind(item, purpose)]
+    def resolve_all(self, paths, names, purpose):
+        """The concrete paths of a list; its purpose decides what of an $env list is dropped."""
+        return [concrete for path in paths for item in self.expand(path, names)
+                for concrete in self.bind(item, purpose)]
 
     def bind(self, path, purpose):
         root, rest = path.root, path.components
@@ -177,7 +188,8 @@ class Layer:
             name = root[4:]
             if name not in self.world.environment:
                 return [(root, rest)]
-            return [(base, literal(parts) + rest) for base, parts in self.environment_items(name, rest, purpose)]
+            items = self.environment_items(name, rest, purpose)
+            return [(base, literal(parts) + rest) for base, parts in items]
         if root not in self.world.roots:
             return [(root, rest)]
         bound = [split(value, self.windows) for value in self.world.roots[root]]
@@ -190,6 +202,7 @@ class Layer:
         separator = b";" if self.windows else b":"
         items = value.split(separator) if name in LIST_VARIABLES else [value]
         granting = purpose in ("auto", "grant", "socket")
+        opening = granting or purpose == "except"
         result = []
         for item in items:
             absolute = item[1:3] == b":/" if self.windows else item.startswith(b"/")
@@ -203,7 +216,7 @@ class Layer:
                 continue
             if granting and not self.windows and place[1][:1] and place[1][0] in NO_GRANT_BELOW:
                 continue
-            if granting and not rest and self.too_wide(place):
+            if opening and not rest and self.too_wide(place):
                 continue
             if place not in result:
                 result.append(place)
@@ -235,7 +248,7 @@ class Layer:
         for paths in self.limits.values():
             yield from paths
 
-    # Decisions ------------------------------------------------------------------------------------------------------
+    # Decisions ----------------------------------------------------------------------------------------------
 
     def hits(self, deny_path, exceptions, place):
         if not covers(deny_path, place, self.folds):
@@ -291,7 +304,7 @@ class Layer:
         return any(covers(path, place, False) for path in self.socket_grants)
 
 
-# Matching -----------------------------------------------------------------------------------------------------------
+# Matching ---------------------------------------------------------------------------------------------------
 
 def covers(path, place, fold):
     """Whether `path` (plain or a pattern) matches `place` or a directory above it."""
@@ -353,8 +366,9 @@ def spellings(character):
 
 
 def characters(name, fold):
-    """The UTF-8 characters of a name as strings; a byte that belongs to none is an int. With `fold` a character is a
-    tuple of its composed lower-case form, so that names that differ in case or in normal form come out equal."""
+    """The UTF-8 characters of a name as strings; a byte that belongs to none is an int. With `fold` a
+    character is a tuple of its composed lower-case form: names that differ in case or normal form come out
+    equal."""
     result, at = [], 0
     while at < len(name):
         for length in (1, 2, 3, 4):
@@ -385,14 +399,14 @@ def characters(name, fold):
     return folded
 
 
-# The answer ---------------------------------------------------------------------------------------------------------
+# The answer -------------------------------------------------------------------------------------------------
 
 class Oracle:
     def __init__(self, world):
         self.world = world
         self.windows = world.os == "windows"
         self.layers = [Layer(world, world.files[0], managed=False)]
-        self.layers += [Layer(world, file, managed=True) for file in world.files[1:] if file.kind == "managed"]
+        self.layers += [Layer(world, file, managed=True) for file in world.files if file.kind == "managed"]
 
     def place(self, question):
         root = question.root

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares sbxc with the oracle on random policies. A failure is shrunk and printed as files, call and both answers.
+"""Compares sbxc with the oracle on random policies. A failure is shrunk and printed: files, call, answers.
 
     tests/property/run.py [--build DIR] [--seed N] [--count N] [--world N]
 
---count is the number of questions (default 100000, divided by the variable SBX_DIVISOR if that is set); --world runs
-one world alone, by the number that a failure names.
+--count is the number of questions (default 100000, divided by the variable SBX_DIVISOR if that is set);
+--world runs one world alone, by the number that a failure names.
 """
 
 import argparse
@@ -39,11 +39,10 @@ def texts_of(world, seed, plain=False):
     return {file.name: Writer(random.Random(seed), plain).file(file) for file in world.files}
 
 
-def call_of(world, sbxc):
+def call_of(world, sbxc, layers):
     call = [sbxc, "why", "policy.sbx", "--batch", "--pure", "--os", world.os]
-    for file in world.files:
-        if file.kind == "managed":
-            call += ["--managed", file.name]
+    for layer in layers:
+        call += ["--managed", layer]
     for name, values in world.roots.items():
         for value in values:
             call += ["--root", name.encode() + b"=" + value]
@@ -54,6 +53,17 @@ def call_of(world, sbxc):
     return call
 
 
+def layers_of(world, sbxc, directory):
+    """The names of the managed layers' files. A .bin file comes only of what a launcher can hold."""
+    names = [file.name for file in world.files if file.kind == "managed"]
+    for at, name in enumerate(names if world.binary and directory else []):
+        compiled = name.replace(".sbx", ".bin")
+        done = subprocess.run([sbxc, name, "-o", compiled, "--pure"], cwd=directory, capture_output=True)
+        if done.returncode == 0:
+            names[at] = compiled
+    return names
+
+
 def ask(world, questions, texts, sbxc):
     """What sbxc answers: a list of (decision, level), or a string that says why there is none."""
     with tempfile.TemporaryDirectory(prefix="sbx-property-") as directory:
@@ -61,7 +71,8 @@ def ask(world, questions, texts, sbxc):
             with open(os.path.join(directory, name), "wb") as file:
                 file.write(text)
         lines = b"".join(b"%s\t%s\n" % (each.operation.encode(), argument(each)) for each in questions)
-        done = subprocess.run(call_of(world, sbxc), input=lines, cwd=directory, capture_output=True)
+        call = call_of(world, sbxc, layers_of(world, sbxc, directory))
+        done = subprocess.run(call, input=lines, cwd=directory, capture_output=True)
     if done.returncode != 0:
         return "exit %d: %s" % (done.returncode, done.stderr.decode(errors="replace"))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -98,7 +109,8 @@ def report(seed, number, question, answer, sbxc):
 
     def fails(smaller, asked):
         try:
-            return kind_of(smaller, asked, ask(smaller, [asked], texts_of(smaller, number, plain=True), sbxc)) == first
+            answer = ask(smaller, [asked], texts_of(smaller, number, plain=True), sbxc)
+            return kind_of(smaller, asked, answer) == first
         except (OSError, ValueError):
             return False
     plain = fails(world, question)
@@ -109,15 +121,18 @@ def report(seed, number, question, answer, sbxc):
     print("world %d of seed %d: sbxc and the oracle disagree" % (number, seed))
     for name, text in texts.items():
         print("--- %s\n%s" % (name, text.decode("utf-8", "backslashreplace").rstrip("\n")))
-    words = [os.fsdecode(word) for word in call_of(world, "sbxc")]
+    words = [os.fsdecode(word) for word in call_of(world, "sbxc", layers_of(world, sbxc, None))]
     print("--- " + shlex.join(words).encode("utf-8", "backslashreplace").decode())
+    if world.binary:
+        print("(with each managed layer compiled to a .bin file where that can be done)")
     print("question: %s %s" % (question.operation, argument(question).decode("utf-8", "backslashreplace")))
     print("sbxc:     %s" % (again if isinstance(again, str) else " ".join(str(part) for part in again[0])))
     print("oracle:   %s" % " ".join(str(part) for part in Oracle(world).answer(question)))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("SBX_BUILD", os.path.join(HERE, "../../build")))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100_000 // int(os.environ.get("SBX_DIVISOR", "1")))

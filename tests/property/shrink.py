@@ -8,11 +8,12 @@ from oracle import Let, Use, When
 
 
 def shrink(world, question, fails):
-    """The smallest (world, question) found by dropping and shortening one thing at a time. `fails` takes both."""
+    """The smallest (world, question) found by dropping one thing at a time. `fails` takes both."""
     progress = True
     while progress:
         progress = False
-        for smaller, asked in itertools.chain(smaller_worlds(world, question), simpler_names(world, question)):
+        steps = itertools.chain(smaller_worlds(world, question), simpler_names(world, question))
+        for smaller, asked in steps:
             if is_sound(smaller) and fails(smaller, asked):
                 world, question, progress = smaller, asked, True
                 break
@@ -28,6 +29,8 @@ def smaller_worlds(world, question):
     for number in range(len(world.files)):
         for count in range(count_edits(world.files[number].statements)):
             yield changed(world, question, lambda w, q, n=number, c=count: edit(w.files[n].statements, c))
+    if world.binary:
+        yield changed(world, question, lambda w, q: setattr(w, "binary", False))
     if world.command:
         yield changed(world, question, lambda w, q: setattr(w, "command", None))
     for at in range(len(question.components)):
