@@ -185,6 +185,18 @@ def everyday_commands_work_in_a_repository():
 
 
 @test
+def bare_repositories_clones_and_templates_work_inside_the_workspace():
+    with world("/var/tmp") as w:
+        w.make("work/template/hooks/post-commit", "#!/bin/sh\n")
+        result = inside(w, """
+            git init -q --bare store.git; git clone -q store.git copy 2>/dev/null; cd copy
+            echo x > f; git add f; git commit -qm one; git push -q origin HEAD:main; cd ..
+            git init -q --template="$PWD/template" made; ls made/.git/hooks
+            git -C store.git log --format=%s main""")
+        equal(result.succeeded().out, "post-commit\none\n")
+
+
+@test
 def a_worktree_can_be_added_and_used_inside_the_workspace():
     with world("/var/tmp") as w:
         repository(w)
@@ -322,6 +334,34 @@ def submodules_in_submodules_are_protected():
         modules = f"{w.work}/.git/modules/sub/modules/a/inner"
         check(os.path.isdir(modules), "git has put it elsewhere")
         holds(w, w.work, below(modules) + [f"{w.work}/sub/.git", f"{w.work}/sub/a/inner/.git"])
+
+
+@test
+def what_an_earlier_run_took_away_does_not_hide_a_submodule():
+    with world("/var/tmp") as w:
+        superproject(w)
+        modules = f"{w.work}/.git/modules"
+        inside(w, "mv .git/modules/sub/HEAD .git/modules/sub/objects .; touch .git/modules/HEAD .git/modules/config"
+               ).succeeded()
+        for name in ("HEAD", "objects"):
+            check(not os.path.exists(f"{modules}/sub/{name}"), f"{name} could not be moved")
+        result = w.python(w.compile(POLICY), ATTACK, w.work, *below(f"{modules}/sub"), env=w.environment(**IDENTITY))
+        equal(result.succeeded().out, "DONE\n")
+
+
+@test
+def other_repositories_below_the_workspace_are_protected_by_git_nested():
+    with world("/var/tmp") as w:
+        nested = w.make("work/vendor/deep/nested/")
+        repository(w, cwd=nested)
+        policy = w.compile(POLICY + "use std/git-nested\n")
+        targets = below(f"{nested}/.git", ["hooks", "config"])
+        before = contents(nested)
+        result = w.python(policy, ATTACK, w.work, *targets, env=w.environment(**IDENTITY)).succeeded()
+        equal(result.out, "DONE\n")
+        equal(contents(nested), before, "the nested repository")
+        w.shell(policy, "cd vendor/deep/nested; echo x > f; git add f; git commit -qm two",
+                env=w.environment(**IDENTITY)).succeeded()
 
 
 @test
