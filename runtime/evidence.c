@@ -1,8 +1,8 @@
 #include "runtime/evidence.h"
 
 #include "base/escape.h"
-#include "base/vector.h"
 #include "runtime/landlock.h"
+#include "runtime/mount_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,151 +141,21 @@ static void measure_network(struct arena *arena, const struct inner_config *conf
         close(descriptor);
 }
 
-struct mount_entry {
-    const char *path, *type;
-    bool read_only;
-};
-
-/* Undoes the octal escapes of the mount table. */
-static char *unescape(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from != '\0';) {
-        unsigned value;
-        if (from[0] == '\\' && sscanf(from + 1, "%3o", &value) == 1 && strlen(from) >= 4) {
-            *to++ = (char)value;
-            from += 4;
-        } else {
-            *to++ = *from++;
-        }
-    }
-    *to = '\0';
-    return text;
-}
-
-static bool has_option(const char *options, const char *wanted)
-{
-    size_t length = strlen(wanted);
-
-    for (const char *at = options; at != NULL && *at != '\0'; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, wanted, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-/* "36 35 98:0 /root /point options [tags] - type source super-options" */
-static bool entry_parse(char *line, struct mount_entry *entry)
-{
-    enum { FIELD_POINT = 4, FIELD_OPTIONS = 5 };
-    char *fields[10] = {NULL}, *word, *rest = line;
-    int count = 0, dash = -1;
-
-    while ((word = strsep(&rest, " ")) != NULL && dash < 0) {
-        if (count < 10)
-            fields[count] = word;
-        if (count > FIELD_OPTIONS && strcmp(word, "-") == 0)
-            dash = count;
-        count++;
-    }
-    if (dash < 0 || word == NULL)
-        return false;
-    entry->path = unescape(fields[FIELD_POINT]);
-    entry->type = word;
-    strsep(&rest, " ");
-    entry->read_only = has_option(fields[FIELD_OPTIONS], "ro") || (rest != NULL && has_option(rest, "ro"));
-    return true;
-}
-
-static int expected_order(const void *a, const void *b)
-{
-    return strcmp(((const struct expected_mount *)a)->path, ((const struct expected_mount *)b)->path);
-}
-
-static const struct expected_mount *expected_at(const struct expected_mount *mounts, uint32_t count,
-                                                const char *path)
-{
-    struct expected_mount wanted = {.path = path};
-
-    return bsearch(&wanted, mounts, count, sizeof *mounts, expected_order);
-}
-
-/* The expectation of `path` or of the nearest directory above it. */
-static const struct expected_mount *expected_over(struct arena *arena, const struct expected_mount *mounts,
-                                                  uint32_t count, const char *path)
-{
-    char *above = arena_strdup(arena, path), *slash;
-    const struct expected_mount *found = expected_at(mounts, count, above);
-
-    while (found == NULL && (slash = strrchr(above, '/')) != NULL) {
-        if (slash == above)
-            return expected_at(mounts, count, "/");
-        *slash = '\0';
-        found = expected_at(mounts, count, above);
-    }
-    return found;
-}
-
-static void check_entry(struct arena *arena, const struct expected_mount *over,
-                        const struct mount_entry *entry, struct evidence *evidence)
-{
-    bool exact = over != NULL && strcmp(over->path, entry->path) == 0;
-    bool may_write = over != NULL &&
-                     (over->expectation == MOUNT_WRITABLE || (over->expectation == MOUNT_DEVICES && !exact));
-
-    if (!entry->read_only && !may_write)
-        problem(arena, evidence, "%s is mounted writable", entry->path);
-    if (exact && over->type != NULL && strcmp(over->type, entry->type) != 0)
-        problem(arena, evidence, "%s is %s where %s was asked for", entry->path, entry->type, over->type);
-}
-
-/* A later entry at the same place covers an earlier one. */
-static bool is_covered(const struct mount_entry *entries, uint32_t count, uint32_t at)
-{
-    for (uint32_t i = at + 1; i < count; i++)
-        if (strcmp(entries[i].path, entries[at].path) == 0)
-            return true;
-    return false;
-}
-
 static void measure_mounts(struct arena *arena, const struct inner_config *config, struct evidence *evidence)
 {
-    char *table = proc_read(arena, "/proc/self/mountinfo"), *rest = table, *line;
-    struct {
-        struct mount_entry *items;
-        uint32_t count, capacity;
-    } entries = {0};
-    uint32_t expected_count = config->mount_count;
-    struct expected_mount *expected = arena_array(arena, expected_count, sizeof *expected);
-    bool *found = arena_array(arena, expected_count, sizeof *found);
+    struct mount_table table = {0};
 
-    if (expected_count > 0)
-        memcpy(expected, config->mounts, expected_count * sizeof *expected);
-    qsort(expected, expected_count, sizeof *expected, expected_order);
-    while (table != NULL && (line = strsep(&rest, "\n")) != NULL) {
-        struct mount_entry entry;
-        if (*line != '\0' && entry_parse(line, &entry))
-            VECTOR_PUSH(arena, &entries, entry);
+    if (!mount_table_read(arena, &table)) {
+        problem(arena, evidence, "the mount table cannot be read: %s", strerror(errno));
+        return;
     }
-    for (uint32_t i = 0; i < entries.count; i++) {
-        if (is_covered(entries.items, entries.count, i))
-            continue;
-        const struct mount_entry *entry = &entries.items[i];
-        const struct expected_mount *over = expected_over(arena, expected, expected_count, entry->path);
-        check_entry(arena, over, entry, evidence);
-        if (over != NULL && strcmp(over->path, entry->path) == 0)
-            found[over - expected] = true;
-        evidence->mounts++;
-        evidence->mounts_writable += !entry->read_only;
-    }
-    for (uint32_t i = 0; i < expected_count; i++) {
-        if (!found[i] && !expected[i].optional)
-            problem(arena, evidence, "nothing is mounted at %s", expected[i].path);
-        evidence->mounts_found += found[i];
-    }
-    evidence->mounts_expected = expected_count;
+    struct mount_findings findings = mounts_check(arena, &table, config->mounts, config->mount_count);
+    evidence->mounts = findings.entries;
+    evidence->mounts_writable = findings.writable;
+    evidence->mounts_found = findings.found;
+    evidence->mounts_expected = config->mount_count;
+    if (findings.problem != NULL)
+        problem(arena, evidence, "%s", findings.problem);
 }
 
 static void measure_directory(struct arena *arena, const struct inner_config *config,

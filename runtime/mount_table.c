@@ -24,19 +24,43 @@ static void octal_decode(char *text)
     *out = '\0';
 }
 
-/* "36 35 98:0 /root /mount/point options ..." */
-static void entry_read(struct arena *arena, struct mount_table *table, char *line)
+static bool has_option(const char *options, const char *wanted)
 {
+    size_t length = strlen(wanted);
+    for (const char *at = options; at != NULL && *at != '\0'; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, wanted, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+enum field { FIELD_DEVICE = 2, FIELD_PATH = 4, FIELD_OPTIONS = 5, FIELDS };
+
+/* "36 35 98:0 /root /mount/point options [tags] - type source options-of-the-file-system" */
+void mount_table_add(struct arena *arena, struct mount_table *table, char *line)
+{
+    char *fields[FIELDS], *rest = line, *tag;
     unsigned major_number, minor_number;
-    int path = 0, end = 0;
-    if (sscanf(line, "%*u %*u %u:%u %*s %n%*s%n", &major_number, &minor_number, &path, &end) < 2 || end == 0)
+    for (int i = 0; i < FIELDS; i++)
+        if ((fields[i] = strsep(&rest, " ")) == NULL)
+            return;
+    do
+        tag = strsep(&rest, " ");
+    while (tag != NULL && strcmp(tag, "-") != 0);
+    const char *type = strsep(&rest, " ");
+    if (type == NULL || strsep(&rest, " ") == NULL ||
+        sscanf(fields[FIELD_DEVICE], "%u:%u", &major_number, &minor_number) != 2)
         return;
-    line[end] = '\0';
-    octal_decode(line + path);
+    if (rest != NULL)
+        rest[strcspn(rest, "\n")] = '\0';
+    octal_decode(fields[FIELD_PATH]);
     VECTOR_PUSH(arena, table,
                 (struct mount_entry){
-                    .path = arena_strdup(arena, line + path),
+                    .path = arena_strdup(arena, fields[FIELD_PATH]),
+                    .type = arena_strdup(arena, type),
                     .device = makedev(major_number, minor_number),
+                    .read_only = has_option(fields[FIELD_OPTIONS], "ro") || has_option(rest, "ro"),
                 });
 }
 
@@ -48,7 +72,7 @@ bool mount_table_read(struct arena *arena, struct mount_table *table)
     char *line = NULL;
     size_t size = 0;
     while (getline(&line, &size, file) >= 0)
-        entry_read(arena, table, line);
+        mount_table_add(arena, table, line);
     free(line);
     bool read = ferror(file) == 0;
     fclose(file);

@@ -9,7 +9,9 @@
 
 struct mount_entry {
     const char *path;
-    dev_t device; /* of the file system; on btrfs not what stat(2) says */
+    const char *type; /* of the file system: "proc", "tmpfs" */
+    dev_t device;     /* of the file system; on btrfs not what stat(2) says */
+    bool read_only;   /* this mount, or the file system */
 };
 
 /* In the order of the table: of two mounts on one path the later one is seen. */
@@ -20,6 +22,9 @@ struct mount_table {
 
 /* False with errno. */
 bool mount_table_read(struct arena *arena, struct mount_table *table);
+
+/* Appends the entry that `line` of such a table says; nothing if it is none. `line` is changed. */
+void mount_table_add(struct arena *arena, struct mount_table *table, char *line);
 
 /* The mount that holds the canonical path `path`, or NULL. */
 const struct mount_entry *mount_table_find(const struct mount_table *table, const char *path);
