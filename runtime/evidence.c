@@ -82,21 +82,31 @@ static void measure_process(struct arena *arena, struct evidence *evidence)
         problem(arena, evidence, "the process namespace is not an own one");
 }
 
-static uint64_t namespace_inode(const char *path)
-{
-    struct stat status;
+static const char *const namespace_files[NAMESPACES] = {
+    [NAMESPACE_USER] = "user", [NAMESPACE_PROCESS] = "pid",   [NAMESPACE_IPC] = "ipc",
+    [NAMESPACE_UTS] = "uts",   [NAMESPACE_CGROUP] = "cgroup", [NAMESPACE_NETWORK] = "net",
+};
 
-    return stat(path, &status) == 0 ? status.st_ino : 0;
+void namespaces_measure(uint64_t inodes[NAMESPACES])
+{
+    for (int i = 0; i < NAMESPACES; i++) {
+        char path[sizeof "/proc/self/ns/" + 8];
+        struct stat status;
+        snprintf(path, sizeof path, "/proc/self/ns/%s", namespace_files[i]);
+        inodes[i] = stat(path, &status) == 0 ? status.st_ino : 0;
+    }
 }
 
-static void measure_namespaces(struct arena *arena, struct evidence *evidence)
+static void measure_namespaces(struct arena *arena, const struct inner_config *config,
+                               struct evidence *evidence)
 {
     const char *map = proc_read(arena, "/proc/self/uid_map");
     unsigned inside = 0, outside = 0, count = 0;
 
-    evidence->user_namespace = namespace_inode("/proc/self/ns/user");
-    evidence->network_namespace = namespace_inode("/proc/self/ns/net");
-    evidence->process_namespace = namespace_inode("/proc/self/ns/pid");
+    namespaces_measure(evidence->namespaces);
+    for (int i = 0; i < NAMESPACES; i++)
+        if (evidence->namespaces[i] == config->host_namespaces[i] && config->host_namespaces[i] != 0)
+            problem(arena, evidence, "the %s namespace is the launcher's own", namespace_files[i]);
     evidence->landlock_abi = landlock_abi();
     if (map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3)
         problem(arena, evidence, "the user map cannot be read");
@@ -132,11 +142,9 @@ static void measure_network(struct arena *arena, const struct inner_config *conf
         if (used + strlen(name) + 2 < sizeof evidence->interfaces)
             used += (size_t)snprintf(evidence->interfaces + used, sizeof evidence->interfaces - used, "%s%s",
                                      used == 0 ? "" : " ", name);
-        if (config->own_network && !interface_is_closed(name, descriptor))
+        if (config->host_namespaces[NAMESPACE_NETWORK] != 0 && !interface_is_closed(name, descriptor))
             problem(arena, evidence, "the network interface %s is up", name);
     }
-    if (config->own_network && evidence->network_namespace == config->host_network)
-        problem(arena, evidence, "the network namespace is the launcher's own");
     if (descriptor >= 0)
         close(descriptor);
 }
@@ -177,7 +185,7 @@ void evidence_measure(struct arena *arena, const struct inner_config *config, st
 {
     *evidence = (struct evidence){0};
     measure_process(arena, evidence);
-    measure_namespaces(arena, evidence);
+    measure_namespaces(arena, config, evidence);
     measure_network(arena, config, evidence);
     measure_mounts(arena, config, evidence);
     measure_directory(arena, config, evidence);

@@ -18,12 +18,15 @@ struct evidence {
     uint32_t dumpable;
     uint32_t variables; /* of the environment */
     uint64_t files_soft, files_hard;
-    uint64_t network_namespace, user_namespace, process_namespace; /* inode numbers */
-    char interfaces[EVIDENCE_TEXT];                                /* names, parted by blanks */
-    char user_map[EVIDENCE_TEXT]; /* first line of uid_map, blanks squeezed */
+    uint64_t namespaces[NAMESPACES]; /* inode numbers */
+    char interfaces[EVIDENCE_TEXT];  /* names, parted by blanks */
+    char user_map[EVIDENCE_TEXT];    /* first line of uid_map, blanks squeezed */
     char directory[EVIDENCE_TEXT];
     char problem[2 * EVIDENCE_TEXT]; /* the first thing that is not as the configuration wants it, or "" */
 };
+
+/* Inode numbers of this process's namespaces, 0 for one that the kernel does not have. */
+void namespaces_measure(uint64_t inodes[NAMESPACES]);
 
 /* Measures; needs /proc of the sandbox. `arena` is used for the mount table. */
 void evidence_measure(struct arena *arena, const struct inner_config *config, struct evidence *evidence);

@@ -56,7 +56,7 @@ static const char *say_network(const struct launch *launch)
     if (!launch->own_network)
         return NULL;
     return arena_format(launch->arena, "net:[%llu] is not the host's; interfaces: %s",
-                        (unsigned long long)evidence->network_namespace, evidence->interfaces);
+                        (unsigned long long)evidence->namespaces[NAMESPACE_NETWORK], evidence->interfaces);
 }
 
 static const char *say_abstract(const struct launch *launch)
@@ -65,7 +65,8 @@ static const char *say_abstract(const struct launch *launch)
 
     if (launch->own_network)
         return arena_format(launch->arena, "net:[%llu] is not the host's; Landlock scope: %s",
-                            (unsigned long long)evidence->network_namespace, evidence->scoped ? "yes" : "no");
+                            (unsigned long long)evidence->namespaces[NAMESPACE_NETWORK],
+                            evidence->scoped ? "yes" : "no");
     if (!launch->unix_sockets)
         return arena_format(launch->arena, "AF_UNIX is refused (Seccomp: %u)", evidence->seccomp_mode);
     return evidence->scoped ? arena_format(launch->arena, "Landlock scope (ABI %u)", evidence->landlock_abi)
@@ -76,9 +77,9 @@ static const char *say_signal(const struct launch *launch)
 {
     const struct evidence *evidence = &launch->evidence;
 
-    return arena_format(launch->arena, "process %lld of pid:[%llu]; Landlock scope: %s",
-                        (long long)evidence->process_id, (unsigned long long)evidence->process_namespace,
-                        evidence->scoped ? "yes" : "no");
+    return arena_format(
+        launch->arena, "process %lld of pid:[%llu]; Landlock scope: %s", (long long)evidence->process_id,
+        (unsigned long long)evidence->namespaces[NAMESPACE_PROCESS], evidence->scoped ? "yes" : "no");
 }
 
 static const char *say_tty(const struct launch *launch)
@@ -110,7 +111,7 @@ static const char *say_tree(const struct launch *launch)
 {
     return arena_format(launch->arena,
                         "process 1 of pid:[%llu] ends with the launcher's pipe, and everything with it",
-                        (unsigned long long)launch->evidence.process_namespace);
+                        (unsigned long long)launch->evidence.namespaces[NAMESPACE_PROCESS]);
 }
 
 static const char *say_files(const struct launch *launch)

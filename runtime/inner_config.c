@@ -29,8 +29,8 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
     put_number(out, config->directory_known);
     put_number(out, config->device);
     put_number(out, config->inode);
-    put_number(out, config->host_network);
-    put_number(out, config->own_network);
+    for (int i = 0; i < NAMESPACES; i++)
+        put_number(out, config->host_namespaces[i]);
     put_number(out, config->working_variable);
     put_number(out, config->files_soft);
     put_number(out, config->files_hard);
@@ -115,8 +115,8 @@ bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct i
     config->directory_known = take_number(&words) != 0;
     config->device = (dev_t)take_number(&words);
     config->inode = (ino_t)take_number(&words);
-    config->host_network = take_number(&words);
-    config->own_network = take_number(&words) != 0;
+    for (int i = 0; i < NAMESPACES; i++)
+        config->host_namespaces[i] = take_number(&words);
     config->working_variable = take_number(&words) != 0;
     config->files_soft = take_number(&words);
     config->files_hard = take_number(&words);

@@ -7,6 +7,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum {
+    NAMESPACE_USER,
+    NAMESPACE_PROCESS,
+    NAMESPACE_IPC,
+    NAMESPACE_UTS,
+    NAMESPACE_CGROUP,
+    NAMESPACE_NETWORK,
+    NAMESPACES
+};
+
 /* A mount that the plan makes and that the inner stage looks for in its mount table. */
 enum mount_expectation {
     MOUNT_READ_ONLY, /* and every mount below that no other expectation covers */
@@ -27,8 +37,8 @@ struct inner_config {
     bool directory_known;       /* then it must be this device and inode */
     dev_t device;
     ino_t inode;
-    uint64_t host_network;           /* inode of the launcher's network namespace */
-    bool own_network;                /* expect another one, without any interface up but the loopback one */
+    /* The launcher's namespaces, by inode number: expect others; 0: expect nothing of this one. */
+    uint64_t host_namespaces[NAMESPACES];
     bool working_variable;           /* PWD is set to the directory; else it is unset */
     uint64_t files_soft, files_hard; /* RLIMIT_NOFILE of the command */
     const struct expected_mount *mounts;

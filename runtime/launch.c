@@ -218,13 +218,14 @@ static bool step_inner(struct launch *launch)
 {
     const char *directory = launch->prepared.directory;
     struct rlimit before = {0};
-    struct stat own = {0}, network = {0};
+    struct stat own = {0};
 
     getrlimit(RLIMIT_NOFILE, &before);
     if (!open_masks(launch))
         return false;
     limit_files(launch, &before);
-    if (stat("/proc/self/ns/net", &network) != 0)
+    namespaces_measure(launch->inner.host_namespaces);
+    if (launch->inner.host_namespaces[NAMESPACE_USER] == 0)
         return launch_refuse(launch, SBX413_NO_NAMESPACES, "/proc shows no namespaces here",
                              "mount it: mount -t proc proc /proc");
     if (stat(directory, &own) != 0)
@@ -237,8 +238,8 @@ static bool step_inner(struct launch *launch)
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE;
     launch->inner.device = own.st_dev;
     launch->inner.inode = own.st_ino;
-    launch->inner.host_network = network.st_ino;
-    launch->inner.own_network = launch->own_network;
+    if (!launch->own_network)
+        launch->inner.host_namespaces[NAMESPACE_NETWORK] = 0;
     launch->inner.mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
     launch->inner.arguments = launch->options->command;
     return true;

@@ -57,6 +57,18 @@ static void add_string(struct buffer *out, const char *name, const char *value)
     json_string(out, value, strlen(value));
 }
 
+/* Of a text that was escaped already: it holds no control character, and its backslashes are not doubled again. */
+static void add_escaped(struct buffer *out, const char *name, const char *text)
+{
+    buffer_format(out, ",\"%s\":\"", name);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\')
+            buffer_byte(out, '\\');
+        buffer_byte(out, *at);
+    }
+    buffer_byte(out, '"');
+}
+
 static void add_hash(struct buffer *out, const char *name, const uint8_t hash[32])
 {
     buffer_format(out, ",\"%s\":\"sha256:", name);
@@ -120,7 +132,7 @@ static void add_notes(struct buffer *out, const struct lease *lease)
     for (uint32_t i = 0; i < lease->notes->count; i++) {
         const struct note *note = &lease->notes->items[i];
         buffer_format(out, "%s{\"code\":\"SBX%03u\"", i == 0 ? "" : ",", (unsigned)note->code);
-        add_string(out, "text", note->text);
+        add_escaped(out, "text", note->text);
         add_origin(out, lease->policy, note->rule);
         buffer_byte(out, '}');
     }

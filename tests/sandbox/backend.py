@@ -98,7 +98,16 @@ def one_that_shares_the_network_is_found_out():
             'exec 9< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
             'exec $BWRAP --args 9 "${@:3}"',
         )
-        refused(w, result, "SBX416", "network")
+        refused(w, result, "SBX416", "net namespace")
+
+
+@test
+def one_that_shares_another_namespace_is_found_out():
+    with world() as w:
+        for option in ("ipc", "uts", "cgroup"):
+            filter_out = f'tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-{option} | tr "\\n" "\\0"'
+            result = launch_with(w, f'exec 9< <({filter_out}); exec $BWRAP --args 9 "${{@:3}}"')
+            refused(w, result, "SBX416", f"the {option} namespace")
 
 
 @test

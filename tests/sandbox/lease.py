@@ -250,4 +250,17 @@ def notes_name_matches_and_missing_grants():
         check(any(f"{w.top}/nowhere" in text for text in texts), f"no missing grant in {texts}")
 
 
+@test
+def names_in_notes_are_escaped_once():
+    with world() as w:
+        w.make("work/a\x1b[31m\n.pem", "x")
+        path = f"{w.outside}/lease.json"
+        w.launch("deny $WORK/*.pem\n", "true", options=["--lease", path]).succeeded()
+        with open(path, "rb") as file:
+            text = file.read()
+        check(b"\x1b" not in text and b"\n" not in text[:-1], text)
+        texts = [note["text"] for note in json.loads(text)["notes"]]
+        check(any(f"{w.work}/a\\x1b[31m\\x0a.pem" in text for text in texts), texts)
+
+
 main()

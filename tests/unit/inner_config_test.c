@@ -23,8 +23,7 @@ static struct buffer sample(struct arena *arena)
                                   .directory_known = true,
                                   .device = 0xFD01,
                                   .inode = UINT64_C(1) << 40,
-                                  .host_network = 4026531840,
-                                  .own_network = true,
+                                  .host_namespaces = {[NAMESPACE_NETWORK] = 4026531840},
                                   .working_variable = true,
                                   .files_soft = 1024,
                                   .files_hard = UINT64_MAX,
@@ -48,8 +47,8 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(config.status, 7);
     assert_int_equal(config.streams[2], 11);
     assert_string_equal(config.directory, "/w/a b");
-    assert_true(config.directory_known && config.own_network && config.working_variable);
-    assert_true(config.inode == UINT64_C(1) << 40 && config.host_network == 4026531840);
+    assert_true(config.directory_known && config.working_variable);
+    assert_true(config.inode == UINT64_C(1) << 40 && config.host_namespaces[NAMESPACE_NETWORK] == 4026531840);
     assert_true(config.files_soft == 1024 && config.files_hard == UINT64_MAX);
     assert_int_equal(config.mount_count, 3);
     assert_string_equal(config.mounts[0].type, "tmpfs");
