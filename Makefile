@@ -29,7 +29,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all check unit unit-programs demo deps install clean check-fresh
+.PHONY: all bench check unit unit-programs demo deps install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
 
 $(BUILD)/libbase.a: $(BASE)
@@ -91,6 +91,14 @@ check: all $(UNIT)
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif
 unit-programs: $(UNIT)
+
+# What is measured, against which targets: docs/performance.md.
+BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(ARCHIVES)
+	@echo link $@
+	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+bench: all $(BENCH)
+	bench/run $(BUILD)
 
 demo: all
 	examples/demo.sh $(BUILD)
