@@ -1,3 +1,5 @@
+#include "compiler/commands/why.h"
+
 #include "base/escape.h"
 #include "compiler/commands/command.h"
 #include "compiler/dump.h"
@@ -6,22 +8,7 @@
 
 #include <string.h>
 
-enum { BATCH_LIMIT = 256 * 1024 * 1024 };
-
-struct question {
-    enum operation operation;
-    const char *argument;
-    size_t length;
-};
-
-/* What was asked, and what came out. */
-struct answer {
-    const struct decision *decision;
-    const char *error;
-    const char *resolved; /* the path that links lead to, if that one decided; else NULL */
-};
-
-static bool operation_named(const char *name, size_t length, enum operation *operation)
+bool why_operation_named(const char *name, size_t length, enum operation *operation)
 {
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         if (strlen(operation_names[i]) == length && memcmp(operation_names[i], name, length) == 0) {
@@ -32,7 +19,7 @@ static bool operation_named(const char *name, size_t length, enum operation *ope
     return false;
 }
 
-static bool is_path_operation(enum operation operation)
+bool why_is_about_path(enum operation operation)
 {
     return operation == OPERATION_READ || operation == OPERATION_WRITE || operation == OPERATION_EXEC ||
            operation == OPERATION_SOCKET;
@@ -45,14 +32,14 @@ static const char *absolute_path(struct arena *arena, const struct bound_policy 
                                  const struct question *question)
 {
     const char *text = question->argument;
-    if (text[0] == '/')
+    if (text[0] != '~' && text[0] != '$')
         return text;
     size_t name = text[0] == '~' ? 0 : strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
     for (enum root root = ROOT_WORK; root < ROOT_ENV; root++) {
         const struct root_value *value = &bound->bindings.roots[root];
-        bool meant = text[0] == '~' ? root == ROOT_HOME
-                                    : text[0] == '$' && strlen(root_names[root]) == name &&
-                                          memcmp(root_names[root], text + 1, name) == 0;
+        bool meant = text[0] == '~'
+                         ? root == ROOT_HOME
+                         : strlen(root_names[root]) == name && memcmp(root_names[root], text + 1, name) == 0;
         if (meant && value->state == ROOT_BOUND && value->count > 0)
             return arena_format(arena, "%s%s", value->paths[0], text + 1 + name);
     }
@@ -74,8 +61,8 @@ static bool is_service(const char *name)
     return false;
 }
 
-static struct answer decide(struct arena *arena, const struct bound_policy *bound,
-                            const struct question *question)
+struct answer why_decide(struct arena *arena, const struct bound_policy *bound,
+                         const struct question *question)
 {
     struct answer answer = {0};
     if (question->operation == OPERATION_SERVICE && !is_service(question->argument)) {
@@ -85,7 +72,7 @@ static struct answer decide(struct arena *arena, const struct bound_policy *boun
     }
     answer.decision =
         bound_decide(arena, bound, question->operation, question->argument, question->length, &answer.error);
-    if (answer.decision == NULL || bound->bindings.host == NULL || !is_path_operation(question->operation))
+    if (answer.decision == NULL || bound->bindings.host == NULL || !why_is_about_path(question->operation))
         return answer;
     const char *path = absolute_path(arena, bound, question), *resolved = NULL, *error = NULL;
     if (path != NULL)
@@ -99,126 +86,6 @@ static struct answer decide(struct arena *arena, const struct bound_policy *boun
         answer.resolved = resolved;
     }
     return answer;
-}
-
-/* --- JSON ----------------------------------------------------------------------------------------------- */
-
-static const char *const level_names[] = {"none", "read", "write"};
-static const char *const verdict_names[] = {"deny", "allow", "depends"};
-
-static void put_member(struct buffer *out, const char *name, const char *value)
-{
-    buffer_format(out, ",\"%s\":", name);
-    json_string(out, value, strlen(value));
-}
-
-static void put_reason(struct buffer *out, const struct policy *policy, const struct reason *reason)
-{
-    buffer_byte(out, '{');
-    if (reason->rule != NULL) {
-        const struct rule *rule = reason->rule->rule;
-        const char *text = rule_text(out->arena, rule);
-        buffer_string(out, "\"rule\":");
-        json_string(out, text, strlen(text));
-        if (!reason->rule->itself) {
-            put_member(out, "file", policy->sources[rule->origin.source].name);
-            buffer_format(out, ",\"line\":%u", rule->origin.line);
-        } else {
-            buffer_string(out, ",\"file\":null,\"line\":null");
-        }
-        put_member(out, "layer", rule_layer_name(policy, rule));
-        buffer_byte(out, ',');
-    }
-    buffer_string(out, "\"effect\":");
-    json_string(out, reason->effect, strlen(reason->effect));
-    buffer_byte(out, '}');
-}
-
-static void put_question(struct buffer *out, const char *operation, size_t operation_length,
-                         const char *argument, size_t length)
-{
-    buffer_string(out, "{\"op\":");
-    json_string(out, operation, operation_length);
-    buffer_string(out, ",\"arg\":");
-    if (json_string(out, argument, length))
-        buffer_string(out, ",\"raw\":true");
-}
-
-static void put_answer(struct buffer *out, const struct policy *policy, const struct question *question,
-                       const struct answer *answer)
-{
-    const struct decision *decision = answer->decision;
-    const char *operation = operation_names[question->operation];
-    put_question(out, operation, strlen(operation), question->argument, question->length);
-    put_member(out, "decision", verdict_names[decision->verdict]);
-    if (is_path_operation(question->operation) && question->operation != OPERATION_SOCKET)
-        put_member(out, "level", level_names[decision->level]);
-    buffer_string(out, ",\"because\":[");
-    for (uint32_t i = 0; i < decision->reason_count; i++) {
-        buffer_string(out, i == 0 ? "" : ",");
-        put_reason(out, policy, &decision->reasons[i]);
-    }
-    if (answer->resolved != NULL) {
-        const char *effect =
-            arena_format(out->arena, "links lead to %s", escape_string(out->arena, answer->resolved));
-        buffer_byte(out, ','); /* a decision always has a reason */
-        put_reason(out, policy, &(struct reason){NULL, effect});
-    }
-    buffer_string(out, "],\"fix\":");
-    if (decision->fix == NULL)
-        buffer_string(out, "null");
-    else
-        json_string(out, decision->fix, strlen(decision->fix));
-    buffer_string(out, "}\n");
-}
-
-/* --- batch ---------------------------------------------------------------------------------------------- */
-
-static void put_error(struct buffer *out, const char *line, size_t length, const char *error)
-{
-    const char *tab = memchr(line, '\t', length);
-    size_t operation = tab != NULL ? (size_t)(tab - line) : length;
-    put_question(out, line, operation, tab != NULL ? tab + 1 : "", tab != NULL ? length - operation - 1 : 0);
-    put_member(out, "error", error);
-    buffer_string(out, "}\n");
-}
-
-static void answer_line(struct session *session, struct arena *arena, const struct bound_policy *bound,
-                        const char *line, size_t length)
-{
-    const char *tab = memchr(line, '\t', length);
-    struct question question = {0};
-    struct buffer text = buffer_in(arena);
-    if (tab == NULL || !operation_named(line, (size_t)(tab - line), &question.operation)) {
-        put_error(&text, line, length,
-                  tab == NULL ? "a line holds OP, a tab and ARG"
-                              : "OP is read, write, exec, connect, listen, socket, env or service");
-    } else {
-        question.length = length - (size_t)(tab - line) - 1;
-        question.argument = arena_copy(arena, tab + 1, question.length);
-        struct answer answer = decide(arena, bound, &question);
-        if (answer.decision == NULL)
-            put_error(&text, line, length, answer.error);
-        else
-            put_answer(&text, bound->policy, &question, &answer);
-    }
-    buffer_bytes(&session->out, text.bytes, text.length);
-}
-
-static int why_batch(struct session *session, const struct bound_policy *bound)
-{
-    const char *error = NULL;
-    size_t length = 0;
-    const char *text = file_read(session->arena, "-", BATCH_LIMIT, &length, &error);
-    if (text == NULL)
-        return session_complain(session, error);
-    for (const char *line = text, *end = text + length; line < end;) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *stop = newline != NULL ? newline : end;
-        answer_line(session, session->arena, bound, line, (size_t)(stop - line));
-        line = stop + 1;
-    }
-    return EXIT_DONE;
 }
 
 /* --- one question --------------------------------------------------------------------------------------- */
@@ -263,7 +130,7 @@ static int why_one(struct session *session, const struct bound_policy *bound)
     const struct text_list *arguments = &session->options.arguments;
     const char *operation = arguments->items[1];
     struct question question = {.argument = arguments->items[2], .length = strlen(arguments->items[2])};
-    if (!operation_named(operation, strlen(operation), &question.operation)) {
+    if (!why_operation_named(operation, strlen(operation), &question.operation)) {
         const char *nearest =
             nearest_word(operation, (const char *[]){"read", "write", "exec", "connect", "listen", "socket",
                                                      "env", "service", NULL});
@@ -273,11 +140,11 @@ static int why_one(struct session *session, const struct bound_policy *bound)
                                              nearest != NULL ? "did you mean " : "see docs/commands.md",
                                              nearest != NULL ? nearest : ""));
     }
-    struct answer answer = decide(session->arena, bound, &question);
+    struct answer answer = why_decide(session->arena, bound, &question);
     if (answer.decision == NULL)
         return session_complain(session, answer.error);
     if (session->options.json)
-        put_answer(&session->out, bound->policy, &question, &answer);
+        why_put_answer(&session->out, bound->policy, &question, &answer);
     else
         print_answer(session, bound->policy, &question, &answer);
     return answer.decision->verdict == VERDICT_ALLOW ? EXIT_DONE : EXIT_DENIED;
