@@ -118,12 +118,12 @@ static bool is_list_root(const char *name)
     return false;
 }
 
-static bool is_root_name(const char *name)
+static enum root root_of(const char *name)
 {
-    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
-        if (strcmp(root_names[root], name) == 0)
-            return true;
-    return false;
+    enum root root = ROOT_WORK;
+    while (root < ROOT_ENV && strcmp(root_names[root], name) != 0)
+        root++;
+    return root;
 }
 
 static const char *read_root(struct session *session, const char *text)
@@ -136,7 +136,7 @@ static const char *read_root(struct session *session, const char *text)
     const char *names[ROOTS + 1] = {0};
     for (enum root each = ROOT_WORK; each < ROOT_ENV; each++)
         names[each - ROOT_WORK] = root_names[each];
-    if (!is_root_name(root.name)) {
+    if (root_of(root.name) == ROOT_ENV) {
         const char *nearest = nearest_word(root.name, names);
         return arena_format(arena, "--root %s: there is no such root%s%s", shown,
                             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "");
@@ -211,14 +211,6 @@ struct policy *session_compile(struct session *session)
 }
 
 /* --- binding -------------------------------------------------------------------------------------------- */
-
-static enum root root_of(const char *name)
-{
-    enum root root = ROOT_WORK;
-    while (root < ROOT_ENV && strcmp(root_names[root], name) != 0)
-        root++;
-    return root;
-}
 
 static void given_bindings(struct session *session, enum system system, struct bindings *bindings)
 {
