@@ -105,13 +105,25 @@ static bool is_git_directory(const struct gather *gather, const char *path)
     return entry_exists(path, "HEAD") || entry_exists(path, "objects");
 }
 
-/* Git refuses an empty commondir; one that says "." changes nothing. */
-static const char *placeholder_content(const struct gather *gather, const char *path)
+static bool root_covers(const struct gather *gather, enum root root, const char *path)
 {
-    return strcmp(strrchr(path, '/'), "/commondir") == 0 &&
-                   is_git_directory(gather, path_parent(gather->arena, path))
-               ? ".\n"
-               : "";
+    const struct root_value *value = &gather->bound->bindings.roots[root];
+    for (uint32_t i = 0; value->state == ROOT_BOUND && i < value->count; i++)
+        if (path_covers(value->paths[i], path))
+            return true;
+    return false;
+}
+
+/* Git refuses an empty commondir; one that says "." changes nothing. In a work tree a directory is hidden
+ * from Git, which else would try to clean it away and fail. */
+static const char *placeholder_content(const struct gather *gather, const char *path, bool directory)
+{
+    bool in_git_directory = is_git_directory(gather, path_parent(gather->arena, path));
+    if (!directory)
+        return in_git_directory && strcmp(strrchr(path, '/'), "/commondir") == 0 ? ".\n" : "";
+    bool in_work_tree = root_covers(gather, ROOT_REPO, path) && !in_git_directory &&
+                        !root_covers(gather, ROOT_GITDIR, path);
+    return in_work_tree ? "*\n" : "";
 }
 
 static void missing_check(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
@@ -131,7 +143,6 @@ static void missing_check(struct gather *gather, const struct bound_rule *rule, 
         .path = leads->path,
         .ancestor = leads->ancestor,
         .directory = wants_directory(rule),
-        .content = placeholder_content(gather, leads->path),
         .rule = rule->rule,
     };
     VECTOR_PUSH(gather->arena, &gather->missing, missing);
@@ -208,6 +219,10 @@ static void missing_unite(struct gather *gather)
             gather->missing.items[kept].directory |= next->directory;
     }
     gather->missing.count = kept + 1;
+    for (uint32_t i = 0; i <= kept; i++) {
+        struct missing_path *missing = &gather->missing.items[i];
+        missing->content = placeholder_content(gather, missing->path, missing->directory);
+    }
 }
 
 void gather_denials(struct gather *gather)

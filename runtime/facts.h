@@ -25,7 +25,7 @@ struct facts {
         const char *path;
         const char *ancestor; /* the deepest existing directory above it */
         bool directory;
-        const char *content; /* of a file: "", or what keeps a program from failing on an empty one */
+        const char *content; /* of the file, or of a .gitignore in the directory; "" is an empty one, or none */
         const struct rule *rule;
     } * missing;
     uint32_t missing_count;

@@ -105,6 +105,19 @@ static int ancestor_open(struct placeholder_set *set, const char *path, const ch
     return directory;
 }
 
+/* Makes what stands at the end of a missing path. */
+static bool end_make(struct placeholder_set *set, const struct missing_path *missing, int parent,
+                     const char *path, const char *name)
+{
+    if (!missing->directory)
+        return file_make(set, parent, path, name, missing->content);
+    int directory = directory_make(set, parent, path, name);
+    if (directory < 0 || *missing->content == '\0')
+        return directory >= 0;
+    const char *ignore = arena_format(set->arena, "%s/.gitignore", path);
+    return file_make(set, directory, ignore, ".gitignore", missing->content);
+}
+
 /* Makes what is missing of one path, from its deepest existing directory on. */
 static bool path_make(struct placeholder_set *set, const struct missing_path *missing, const char **error)
 {
@@ -123,8 +136,8 @@ static bool path_make(struct placeholder_set *set, const struct missing_path *mi
             parent = made;
             continue;
         }
-        bool done = last && !missing->directory ? file_make(set, parent, path, own, missing->content)
-                                                : (parent = directory_make(set, parent, path, own)) >= 0;
+        bool done = last ? end_make(set, missing, parent, path, own)
+                         : (parent = directory_make(set, parent, path, own)) >= 0;
         if (!done) {
             *error = strerror(errno);
             return false;

@@ -1,8 +1,7 @@
-/* placeholder.h - empty files and directories that hold a deny on a path which does not exist (language.md
- * 7).
+/* placeholder.h - files and directories that hold a deny on a path which does not exist (language.md 7).
  *
  * Made by descriptor, never through a link; removed at the end of the run if untouched (same device, inode,
- * size and modification time, directory still empty).
+ * size and modification time, nothing more in a directory).
  */
 #pragma once
 

@@ -102,6 +102,20 @@ static void commondir_is_not_left_empty_in_a_git_directory(void **state)
     assert_string_equal(missing_at(host, "w/plain/commondir")->content, "");
 }
 
+static void a_directory_hides_itself_from_git_in_a_work_tree_alone(void **state)
+{
+    struct host *host = *state;
+    make_directory(host->top, "w/.git");
+    assert_true(gather(host, LINES("grant write $WORK", "deny write $WORK/.vscode/")));
+    assert_string_equal(missing_at(host, "w/.vscode")->content, "");
+    host->roots[ROOT_REPO] = host->roots[ROOT_WORK];
+    assert_true(gather(host, LINES("grant write $WORK", "deny write $GITDIR/hooks/", "deny write $WORK/.vscode/",
+                                   "deny write $WORK/.envrc")));
+    assert_string_equal(missing_at(host, "w/.vscode")->content, "*\n");
+    assert_string_equal(missing_at(host, "w/.git/hooks")->content, "");
+    assert_string_equal(missing_at(host, "w/.envrc")->content, "");
+}
+
 static void a_grant_through_a_link_grants_both_spellings(void **state)
 {
     struct host *host = *state;
@@ -558,6 +572,7 @@ int main(void)
         HOST_TEST(an_except_below_a_missing_deny_makes_a_directory),
         HOST_TEST(two_rules_on_one_missing_path_need_one_placeholder),
         HOST_TEST(commondir_is_not_left_empty_in_a_git_directory),
+        HOST_TEST(a_directory_hides_itself_from_git_in_a_work_tree_alone),
         HOST_TEST(a_grant_through_a_link_grants_both_spellings),
         HOST_TEST(a_link_that_is_seen_is_not_made_again),
         HOST_TEST(links_that_dev_brings_itself_are_not_made),

@@ -82,6 +82,23 @@ static void what_is_made_is_removed_again(void **state)
     placeholders_remove(NULL);
 }
 
+static void a_directory_hides_itself_from_git_and_goes_with_what_it_holds(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "a/hidden", true);
+    want(place, "", "used", true);
+    place->missing[0].content = place->missing[1].content = "*\n";
+    struct placeholder_set *set = make(place);
+    assert_non_null(set);
+    struct stat status;
+    assert_int_equal(stat(below(place->top, "a/hidden/.gitignore"), &status), 0);
+    assert_int_equal(status.st_size, 2);
+    make_file(place->top, "used/new", "");
+    placeholders_remove(set);
+    assert_false(exists(place, "a"));
+    assert_true(exists(place, "used/new"));
+}
+
 static void what_was_used_stays(void **state)
 {
     struct place *place = *state;
@@ -170,6 +187,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, place_close)
     const struct CMUnitTest tests[] = {
         TEST(what_is_made_is_removed_again),         TEST(what_was_used_stays),
+        TEST(a_directory_hides_itself_from_git_and_goes_with_what_it_holds),
         TEST(a_replaced_placeholder_is_not_removed), TEST(a_linked_placeholder_is_not_removed),
         TEST(a_failure_leaves_nothing_behind),       TEST(nothing_is_made_through_a_link),
         TEST(what_appeared_meanwhile_is_refused),    TEST(directories_of_others_are_refused),
