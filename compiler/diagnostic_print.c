@@ -149,6 +149,23 @@ void diagnostics_print_text(struct buffer *out, struct source_list *sources,
 
 /* --- notes ---------------------------------------------------------------------------------------------- */
 
+void diagnostic_place(struct diagnostic *diagnostic, struct compilation *compilation,
+                      const struct policy *policy, const struct rule *rule)
+{
+    const struct origin *origin = &rule->origin;
+    diagnostic->at = (struct span){.source = SOURCE_NONE};
+    if (origin->source >= policy->source_count)
+        return;
+    uint32_t source = compilation_source(compilation, policy, origin->source);
+    if (source != SOURCE_NONE)
+        diagnostic->at = place_span(&compilation->sources, source, origin->line, origin->column);
+    else
+        diagnostic->text =
+            arena_format(compilation->arena, "%s:%u: %s",
+                         escape_string(compilation->arena, policy->sources[origin->source].name),
+                         origin->line, diagnostic->text);
+}
+
 void diagnostics_add_notes(struct diagnostic_list *list, struct compilation *compilation,
                            const struct policy *policy, const struct note_list *notes)
 {
@@ -159,17 +176,8 @@ void diagnostics_add_notes(struct diagnostic_list *list, struct compilation *com
                                         .at = {.source = SOURCE_NONE},
                                         .text = note->text,
                                         .help = note->help};
-        if (note->rule != NULL && note->rule->origin.source < policy->source_count) {
-            const struct origin *origin = &note->rule->origin;
-            uint32_t source = compilation_source(compilation, policy, origin->source);
-            if (source != SOURCE_NONE)
-                diagnostic.at = place_span(&compilation->sources, source, origin->line, origin->column);
-            else
-                diagnostic.text =
-                    arena_format(list->arena, "%s:%u: %s",
-                                 escape_string(list->arena, policy->sources[origin->source].name),
-                                 origin->line, note->text);
-        }
+        if (note->rule != NULL)
+            diagnostic_place(&diagnostic, compilation, policy, note->rule);
         diagnostic_add(list, diagnostic);
     }
 }

@@ -23,7 +23,11 @@ extern const struct diagnostic_format diagnostic_formats[]; /* a NULL name ends 
 void diagnostics_print_text(struct buffer *out, struct source_list *sources,
                             const struct diagnostic_list *list, const struct diagnostic_style *style);
 
-/* Queues what binding said as diagnostics, each at the word that made its rule. A rule of a layer whose text
- * is not here gets its file and line into the text instead. */
+/* Sets where `diagnostic` is: at the word that made `rule`. A rule of a layer whose text is not here gets its
+ * file and line into the text instead. */
+void diagnostic_place(struct diagnostic *diagnostic, struct compilation *compilation,
+                      const struct policy *policy, const struct rule *rule);
+
+/* Queues what binding said as diagnostics, each at its rule. */
 void diagnostics_add_notes(struct diagnostic_list *list, struct compilation *compilation,
                            const struct policy *policy, const struct note_list *notes);

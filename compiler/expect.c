@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "compiler/diagnostic_print.h"
 #include "compiler/place.h"
 
 #include <stdlib.h>
@@ -27,6 +28,12 @@ static struct span span_of(const struct checker *checker, const struct rule *rul
     return place_span(&checker->compilation->sources, source, rule->origin.line, rule->origin.column);
 }
 
+static void add_at(struct checker *checker, const struct rule *rule, struct diagnostic diagnostic)
+{
+    diagnostic_place(&diagnostic, checker->compilation, checker->policy, rule);
+    diagnostic_add(checker->diagnostics, diagnostic);
+}
+
 /* What decided, in the words of the rules. */
 static const char *explain(const struct checker *checker, const struct decision *decision)
 {
@@ -42,12 +49,13 @@ static void report(struct checker *checker, const struct rule *rule, const char 
 {
     static const char *const verdicts[] = {"denied", "allowed", "left open"};
     struct arena *arena = checker->diagnostics->arena;
-    struct diagnostic diagnostic = {.code = SBX148_EXPECT_FAILED, .at = span_of(checker, rule)};
-    diagnostic.text =
-        arena_format(arena, "%s %s is %s on %s%s%s: %s", operation_names[rule->operation],
-                     escape_string(arena, argument), verdicts[decision->verdict],
-                     system_names[checker->bound->bindings.system], checker->command != NULL ? " for " : "",
-                     checker->command != NULL ? checker->command : "", explain(checker, decision));
+    struct diagnostic diagnostic = {.code = SBX148_EXPECT_FAILED};
+    diagnostic.text = arena_format(
+        arena, "%s %s is %s on %s%s%s: %s", operation_names[rule->operation], escape_string(arena, argument),
+        verdicts[decision->verdict], system_names[checker->bound->bindings.system],
+        checker->command != NULL ? " for " : "",
+        checker->command != NULL ? escape_string(arena, checker->command) : "", explain(checker, decision));
+    diagnostic_place(&diagnostic, checker->compilation, checker->policy, rule);
     if (rule->allow && decision->fix != NULL)
         diagnostic.help = decision->fix;
     else
@@ -78,11 +86,7 @@ static void check_rule(struct checker *checker, const struct bound_rule *bound)
                                                    rule->operation, argument, strlen(argument), &error);
     if (decision == NULL) {
         *reported = 1;
-        diagnostic_add(checker->diagnostics, (struct diagnostic){
-                                                 .code = SBX147_EXPECT_ARGUMENT,
-                                                 .at = span_of(checker, rule),
-                                                 .text = error,
-                                             });
+        add_at(checker, rule, (struct diagnostic){.code = SBX147_EXPECT_ARGUMENT, .text = error});
     } else if (decision->verdict != (rule->allow ? VERDICT_ALLOW : VERDICT_DENY)) {
         *reported = 1;
         report(checker, rule, argument, decision);
@@ -95,12 +99,8 @@ static void add_left_out(struct checker *checker, const struct note_list *notes)
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct note *note = &notes->items[i];
         if (note->code == SBX164_EXPECT_LEFT_OUT && note->rule->commands != NULL)
-            diagnostic_add(checker->diagnostics, (struct diagnostic){
-                                                     .code = note->code,
-                                                     .at = span_of(checker, note->rule),
-                                                     .text = note->text,
-                                                     .help = note->help,
-                                                 });
+            add_at(checker, note->rule,
+                   (struct diagnostic){.code = note->code, .text = note->text, .help = note->help});
     }
 }
 
