@@ -1,0 +1,79 @@
+"""Node and npm under `use std/node` and `grant write $WORK`."""
+import io
+import os
+import tarfile
+
+from lib import SECRET, check, equal, main, test, world
+
+POLICY = 'sbx 1\npolicy "t"\nuse std/node\ngrant write $WORK\n'
+
+
+def package(w):
+    """A tarball as `npm pack` makes it."""
+    files = {"package/package.json": '{"name": "answer", "version": "1.0.0", "main": "main.js", "bin": "main.js"}',
+             "package/main.js": "#!/usr/bin/env node\nmodule.exports = 42;\nif (require.main === module) console.log(42);\n"}
+    with tarfile.open(w.make("work/answer-1.0.0.tgz"), "w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(text), 0o755
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return "./answer-1.0.0.tgz"
+
+
+@test
+def worker_threads_child_processes_and_a_server_work():
+    with world("/var/tmp") as w:
+        w.make("work/parts.js", r'''
+const { Worker, isMainThread, parentPort, workerData } = require("worker_threads");
+const { execFileSync, fork } = require("child_process");
+const http = require("http");
+if (!isMainThread) {
+    parentPort.postMessage(workerData * workerData);
+} else if (process.argv[2] === "child") {
+    process.send("child");
+} else {
+    const squares = [1, 2, 3, 4].map((number) => new Promise((resolve, reject) =>
+        new Worker(__filename, { workerData: number }).on("message", resolve).on("error", reject)));
+    const child = new Promise((resolve) => fork(__filename, ["child"]).on("message", resolve));
+    const page = new Promise((resolve) => {
+        const server = http.createServer((request, response) => response.end("page"));
+        server.listen(0, "127.0.0.1", () => http.get({ port: server.address().port, host: "127.0.0.1" }, (response) =>
+            response.on("data", (data) => { resolve(String(data)); server.close(); response.socket.destroy(); })));
+    });
+    Promise.all([...squares, child, page]).then((all) =>
+        console.log(all.join(" "), String(execFileSync("echo", ["shell"])).trim()));
+}
+''')
+        result = w.launch(w.compile(POLICY), "/usr/bin/node", "parts.js").succeeded()
+        equal(result.out, "1 4 9 16 child page shell\n")
+
+
+@test
+def npm_installs_a_tarball_and_runs_scripts():
+    with world("/var/tmp") as w:
+        w.make("home/.npm/")
+        w.make("home/.npmrc", f"//registry.npmjs.org/:_authToken={SECRET}\n")
+        w.make("work/package.json", '{"name": "project", "version": "1.0.0", "scripts": {"test": "node test.js && answer"}}')
+        w.make("work/test.js", "console.log(require('answer') === 42);\n")
+        policy = w.compile(POLICY)
+        w.launch(policy, "npm", "install", "--offline", "--no-audit", "--no-fund", package(w)).succeeded()
+        check(os.path.exists(f"{w.work}/node_modules/answer/main.js"), "the package is not installed")
+        equal(w.launch(policy, "npm", "test", "--silent").succeeded().out, "true\n42\n")
+        w.launch(policy, "npm", "ci", "--offline", "--no-audit", "--no-fund").succeeded()
+        equal(w.launch(policy, "npx", "--offline", "answer").succeeded().out, "42\n")
+        check(os.listdir(f"{w.home}/.npm"), "npm did not use its cache")
+        equal(sorted(os.listdir(w.work)), ["answer-1.0.0.tgz", "node_modules", "package-lock.json", "package.json", "test.js"])
+
+
+@test
+def npm_follows_a_cache_that_was_moved():
+    with world("/var/tmp") as w:
+        w.make("work/package.json", '{"name": "project", "version": "1.0.0"}')
+        moved = w.make("outside/cache/")
+        policy = w.compile(POLICY)
+        environment = w.environment(npm_config_cache=moved)
+        w.launch(policy, "npm", "install", "--offline", "--no-audit", "--no-fund", package(w), env=environment).succeeded()
+        check(os.path.isdir(f"{moved}/_cacache"), f"the cache holds {os.listdir(moved)}")
+
+
+main()
