@@ -1,4 +1,5 @@
-# sbx: make, make check, make install DESTDIR= PREFIX=/usr/local, make deps. SANITIZE=1 builds with ASan and UBSan.
+# sbx: make, make check, make install DESTDIR= PREFIX=/usr/local, make deps, make deps-check (for make check).
+# SANITIZE=1 builds with ASan and UBSan.
 VERSION  := 0.1.0
 PREFIX   ?= /usr/local
 CC       ?= cc
@@ -29,7 +30,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check unit unit-programs demo deps install clean check-fresh
+.PHONY: all bench check unit unit-programs demo deps deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
 
 $(BUILD)/libbase.a: $(BASE)
@@ -113,14 +114,18 @@ DEBIAN := gcc libc6-dev make flex bison pkg-config libxml2-dev libseccomp-dev li
 FEDORA := gcc glibc-static make flex bison pkgconf libxml2-devel libseccomp-devel libsodium-static jansson-devel \
           libevent-devel utf8proc-devel libcmocka-devel bubblewrap git python3 python3-jsonschema util-linux iproute \
           libasan libubsan
-deps:
+# What tests/sandbox/work_*.py do their work with.
+deps-check: DEBIAN += cmake nodejs npm default-jdk-headless rustc cargo rsync sqlite3 tmux python3-venv procps xz-utils
+deps-check: FEDORA += cmake nodejs npm java-devel rust cargo rsync sqlite tmux procps-ng xz
+deps deps-check:
 	@if command -v apt-get >/dev/null; then \
+	    installed=$$(dpkg-query -W -f='$${db:Status-Abbrev}, $${Package}, $${Provides},\n' | grep '^ii'); \
 	    missing=; for package in $(DEBIAN); do \
-	        dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$package"; done; \
+	        echo "$$installed" | grep -q ", $$package[ ,]" || missing="$$missing $$package"; done; \
 	    test -z "$$missing" && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
 	    $$root apt-get update && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
 	elif command -v dnf >/dev/null; then \
-	    rpm -q $(FEDORA) >/dev/null 2>&1 && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
+	    rpm -q --whatprovides $(FEDORA) >/dev/null 2>&1 && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
 	    $$root dnf install -y $(FEDORA); \
 	else echo "deps: please install: $(DEBIAN)" >&2; exit 1; fi
 
