@@ -67,9 +67,11 @@ static bool check_variables(const struct emit_request *request, struct names *le
             continue;
         bool denies =
             rule->kind == RULE_DENY || rule->kind == RULE_DENY_SOCKET || rule->kind == RULE_DENY_EXEC;
+        bool closed_anyway = rule->kind == RULE_DENY_SOCKET && bound->service != NULL &&
+                             !text_opens_unix_sockets(request->bound);
         bool builtin = policy->sources[rule->origin.source].kind == SOURCE_PRESET_BUILTIN;
         add_name(request->arena, left_out, rule->path.name);
-        if (!denies || builtin)
+        if (!denies || builtin || closed_anyway)
             continue;
         held = false;
         note_add(

@@ -16,8 +16,10 @@
     {                                                                                                        \
         STRENGTH_UNENFORCEABLE, text, otherwise                                                              \
     }
-#define NO_SERVICE(otherwise)                                                                                \
-    CANNOT("this service has no mapping to sockets, devices and variables on Linux", otherwise)
+#define SOCKET_SERVICE                                                                                       \
+    AT_LAUNCH("its sockets that are there at launch are shown, what may be read can be, and its variables "  \
+              "pass in")
+#define OF_MACOS(otherwise) CANNOT("this is a service of macOS; Linux has none of its kind", otherwise)
 
 control_table control_bwrap = {
     [CONTROL_FS_CLOSED] = HELD("the root starts empty and shows only what is granted"),
@@ -65,23 +67,21 @@ control_table control_bwrap = {
                                   "start the launcher under timeout(1); everything ends with it"),
     [CONTROL_LIMIT_FILES] = HELD("RLIMIT_NOFILE, soft and hard, before the command starts"),
     [CONTROL_SCRATCH] = HELD("a private tmpfs on /tmp that is gone with the sandbox"),
-    [CONTROL_SERVICE_SSH_AGENT] =
-        NO_SERVICE("grant socket for the agent's socket and grant env SSH_AUTH_SOCK"),
-    [CONTROL_SERVICE_GPG_AGENT] = NO_SERVICE("grant socket ~/.gnupg/S.gpg-agent"),
-    [CONTROL_SERVICE_KEYCHAIN] = NO_SERVICE("deny service keychain; it is a service of macOS"),
-    [CONTROL_SERVICE_TRUSTD] = NO_SERVICE("deny service trustd; it is a service of macOS"),
-    [CONTROL_SERVICE_DOCKER] =
-        NO_SERVICE("grant socket /run/docker.sock (which gives the command the machine)"),
-    [CONTROL_SERVICE_DBUS] =
-        NO_SERVICE("grant socket for the bus itself and grant env DBUS_SESSION_BUS_ADDRESS"),
-    [CONTROL_SERVICE_DISPLAY] =
-        NO_SERVICE("grant socket for the compositor's socket and grant env WAYLAND_DISPLAY"),
-    [CONTROL_SERVICE_GPU] = NO_SERVICE("grant write /dev/dri"),
-    [CONTROL_SERVICE_AUDIO] = NO_SERVICE("grant socket for the sound server's socket"),
-    [CONTROL_SERVICE_CLIPBOARD] = NO_SERVICE("deny service clipboard; it comes with the display"),
-    [CONTROL_SERVICE_PTY] = NO_SERVICE("deny service pty; the sandbox's own /dev/pts is always there"),
-    [CONTROL_SERVICE_GIT_CREDENTIALS] = NO_SERVICE("grant read on the credential helper's files"),
-    [CONTROL_SERVICE_GH] = NO_SERVICE("grant read ~/.config/gh, or grant env GH_TOKEN"),
+    [CONTROL_SERVICE_SSH_AGENT] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_GPG_AGENT] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_KEYCHAIN] =
+        OF_MACOS("grant it under `when os macos`; secret services of Linux are behind `grant service dbus`"),
+    [CONTROL_SERVICE_TRUSTD] =
+        OF_MACOS("grant it under `when os macos`; certificates are read from /etc/ssl/certs here"),
+    [CONTROL_SERVICE_DOCKER] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_DBUS] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_DISPLAY] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_GPU] = AT_LAUNCH("its devices that are there at launch are shown"),
+    [CONTROL_SERVICE_AUDIO] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_CLIPBOARD] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_PTY] = HELD("the sandbox has terminals of its own, and never the host's"),
+    [CONTROL_SERVICE_GIT_CREDENTIALS] = SOCKET_SERVICE,
+    [CONTROL_SERVICE_GH] = HELD("its configuration can be read and its variables pass in"),
 };
 
 /* With the host's network its ports are in reach too; what is granted of `listen` is then everything or
@@ -117,6 +117,8 @@ static const struct control_entry text_no_sockets =
 static const struct control_entry text_abstract = LAUNCHER_ONLY(
     "the policy opens the network and Unix sockets, and only the launcher keeps the host's abstract names "
     "apart then");
+static const struct control_entry text_service = LAUNCHER_ONLY(
+    "the service's sockets and devices are found at launch, and this artifact looks at no file system");
 static const struct control_entry text_files =
     LAUNCHER_ONLY("bubblewrap has no option for a limit of open files");
 
@@ -124,6 +126,11 @@ bool text_opens_unix_sockets(const struct bound_policy *bound)
 {
     return policy_opens_unix_sockets(bound) &&
            control_accept(bound, CONTROL_TARGET_BWRAP, CONTROL_SOCKET_PATH) != NULL;
+}
+
+static bool is_service(enum control control)
+{
+    return control >= CONTROL_SERVICE_SSH_AGENT && control <= CONTROL_SERVICE_GH;
 }
 
 struct control_entry control_entry_in_text(const struct bound_policy *bound, enum control control,
@@ -140,6 +147,8 @@ struct control_entry control_entry_in_text(const struct bound_policy *bound, enu
         return text_abstract;
     if (control == CONTROL_LIMIT_FILES && !can_limit)
         return text_files;
+    if (is_service(control) && control_bwrap[control].strength == STRENGTH_SNAPSHOT)
+        return text_service;
     if (refuses_listen(bound, control))
         return sockets ? listen_open : listen_refused;
     return control_bwrap[control];

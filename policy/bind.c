@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/bind_service.h"
 #include "policy/names.h"
 #include "policy/pattern.h"
 
@@ -337,6 +338,7 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
             holds_for_command(rule, bindings->command, bindings->system))
             bind_rule(&binder, bound, &excepts, rule);
     }
+    services_bind(&binder, bound);
     names_check_sets(bound, notes);
     return bound;
 }

@@ -47,6 +47,10 @@ struct bound_paths {
 void binder_paths(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
                   enum path_use use, struct bound_paths *out);
 
+/* `path` without empty and "." components; ".." takes away what stands before it, and is reported in
+ * *climbs. `top` is what it cannot climb over: bytes at the start of `path`. */
+const char *binder_normalised(struct arena *arena, const char *path, size_t top, bool *climbs);
+
 /* Queues a note about `rule`; `help` may be NULL. */
 void binder_note(const struct binder *binder, enum code code, const struct rule *rule, const char *text,
                  const char *help);

@@ -87,9 +87,7 @@ static const char *with_slashes(struct arena *arena, const char *item, enum syst
     return copy;
 }
 
-/* `path` without empty and "." components; ".." takes away what stands before it, and is reported in
- * *climbs. `top` is what it cannot climb over: bytes at the start of `path`. */
-static const char *normalised(struct arena *arena, const char *path, size_t top, bool *climbs)
+const char *binder_normalised(struct arena *arena, const char *path, size_t top, bool *climbs)
 {
     struct buffer out = buffer_in(arena);
     buffer_bytes(&out, path, top);
@@ -192,7 +190,7 @@ static void add_relative(const struct job *job, const char *item)
         note_dropped(job, SBX151_DENY_ROOT_UNSET, item, "is relative, $WORK is not set,");
     } else {
         const char *path = arena_format(job->binder->arena, "%s/%s", work, item);
-        path = normalised(job->binder->arena, path, top_of(path), &climbs);
+        path = binder_normalised(job->binder->arena, path, top_of(path), &climbs);
         if (path[0] == '$' && climbs)
             note_dropped(job, SBX151_DENY_ROOT_UNSET, item, "climbs above $WORK, which is not known,");
         else if (path[0] == '$')
@@ -212,7 +210,7 @@ static void add_item(const struct job *job, const char *raw)
     } else if (!is_absolute(item, system)) {
         add_relative(job, item);
     } else {
-        const char *path = normalised(job->binder->arena, item, top_of(item), &climbs);
+        const char *path = binder_normalised(job->binder->arena, item, top_of(item), &climbs);
         if (job->use == USE_DENY)
             close_item(job, path, climbs);
         else

@@ -79,6 +79,8 @@ struct bound_rule {
     bool holds_as_deny_write;
     /* Where `at` came from if not from the rule's own path: "link", "pattern", "service", else NULL. */
     const char *because;
+    /* The rule that grants or closes the service which this one is a part of, or NULL. */
+    const struct rule *service;
 };
 
 struct bound_policy {
@@ -101,6 +103,9 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
 /* Adds a rule that no text holds: the `itself` caps (kind RULE_DENY, level read, and RULE_DENY_SOCKET) on
  * `path`. */
 void bound_add_itself(struct bound_policy *bound, const char *path, const char *what);
+
+/* The rule as it was written: that of its service, if it is part of one. */
+const char *bound_rule_text(struct arena *arena, const struct bound_rule *rule);
 
 /* Builds (or, after edits of the rule list, builds again) what decisions are made from. Queues the notes
  * of language.md section 4 about automatic and configured grants that meet. `notes` may be NULL. */

@@ -66,12 +66,14 @@ static const char *fix_deny(const struct answer *answer, const struct bound_rule
     const struct rule *rule = bound_rule->rule;
     struct arena *arena = answer->arena;
     const struct policy *policy = answer->bound->policy;
-    const char *text = rule_text(arena, rule), *path = answer->path;
+    const char *text = bound_rule_text(arena, bound_rule), *path = answer->path;
     const struct policy_source *source =
         rule->origin.source < policy->source_count ? &policy->sources[rule->origin.source] : NULL;
     bool builtin = source != NULL && source->kind == SOURCE_PRESET_BUILTIN;
     bool below = path != NULL && (bound_rule->at.pattern || strcmp(bound_rule->at.path, path) != 0);
 
+    if (bound_rule->service != NULL)
+        return arena_format(arena, "remove \"%s\" (%s)", text, place_of(answer, rule));
     if (builtin && path == NULL)
         return arena_format(arena, "leave out \"use %s\", which brings \"%s\"", source->name, text);
     if (builtin)
@@ -97,7 +99,7 @@ static const char *fix_for(const struct answer *answer)
                             rule_layer_name(answer->bound->policy, rule->rule));
     bool same_path =
         answer->path != NULL && rule->at.path != NULL && strcmp(rule->at.path, answer->path) == 0;
-    if (same_path && bound_rule_kind(rule) == RULE_GRANT)
+    if (same_path && rule->service == NULL && bound_rule_kind(rule) == RULE_GRANT)
         return arena_format(arena, "%s instead of \"%s\" (%s)", granting_line(answer),
                             rule_text(arena, rule->rule), place_of(answer, rule->rule));
     if (answer->entries.items[0].rank == RANK_DENY)

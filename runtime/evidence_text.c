@@ -3,6 +3,8 @@
 #include "base/vector.h"
 #include "runtime/landlock.h"
 
+#include <string.h>
+
 /* Says by what a control holds; NULL if it does not. */
 typedef const char *evidence_say(const struct launch *launch);
 
@@ -129,6 +131,26 @@ static const char *say_socket(const struct launch *launch)
                         launch->facts.masked_socket_count);
 }
 
+/* What the service of `control` brought; the mounts among it are compared like all others. */
+static const char *say_service(const struct launch *launch, const char *service)
+{
+    const struct bound_policy *bound = launch->prepared.bound;
+    unsigned sockets = 0, paths = 0, variables = 0;
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        if (rule->dropped || rule->service == NULL || rule->service->kind != RULE_GRANT_SERVICE ||
+            strcmp(rule->service->name, service) != 0)
+            continue;
+        sockets += rule->rule->kind == RULE_GRANT_SOCKET &&
+                   bound_socket(bound, rule->at.path, strlen(rule->at.path));
+        paths += rule->rule->kind == RULE_GRANT &&
+                 bound_level(bound, rule->at.path, strlen(rule->at.path)) > LEVEL_NONE;
+        variables += rule->rule->kind == RULE_GRANT_ENV && bound_env(bound, rule->rule->name);
+    }
+    return arena_format(launch->arena, "%u of its sockets, %u of its paths and %u of its variables are open",
+                        sockets, paths, variables);
+}
+
 static const char *say_scratch(const struct launch *launch)
 {
     (void)launch;
@@ -152,6 +174,7 @@ static evidence_say *const says[CONTROLS] = {
     [CONTROL_LIMIT_FILES] = say_files,
     [CONTROL_SCRATCH] = say_scratch,
     [CONTROL_LISTEN] = say_syscall,
+    [CONTROL_SERVICE_PTY] = say_tty,
 };
 
 static enum strength strength_here(const struct launch *launch, enum control control, enum strength strength)
@@ -172,6 +195,8 @@ bool evidence_controls(struct launch *launch, struct lease_control_list *list)
             continue;
         struct control_entry entry = control_entry_of(launch->prepared.bound, CONTROL_TARGET_BWRAP, control);
         const char *evidence = says[i] == NULL ? NULL : says[i](launch);
+        if (evidence == NULL && control >= CONTROL_SERVICE_SSH_AGENT && control <= CONTROL_SERVICE_GH)
+            evidence = say_service(launch, service_names[control - CONTROL_SERVICE_SSH_AGENT]);
         if (evidence == NULL || entry.strength == STRENGTH_UNENFORCEABLE) {
             note_add(&launch->notes,
                      (struct note){.code = SBX416_EVIDENCE,

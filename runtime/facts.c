@@ -37,7 +37,7 @@ const char *gather_rule(const struct gather *gather, const struct bound_rule *ru
     if (rule->itself)
         return arena_format(gather->arena, "the sandbox's own %s",
                             escape_string(gather->arena, rule->at.path));
-    return escape_string(gather->arena, rule_text(gather->arena, rule->rule));
+    return escape_string(gather->arena, bound_rule_text(gather->arena, rule));
 }
 
 /* Entries of /proc that a command of `uid` could write without any capability: as owner, whose mode bits

@@ -237,11 +237,11 @@ static void other_classes_need_their_own(void **state)
         CHECK({.kind = RULE_DENY_EXEC, .path = {.root = ROOT_SLASH, .rest = "/usr/bin/sudo"}},
               {.kind = RULE_GRANT_SCRATCH}, {.kind = RULE_LIMIT_PROCESSES, .amount = 5},
               {.kind = RULE_LIMIT_FILES, .amount = 5}, {.kind = RULE_LIMIT_MEMORY, .amount = 5},
-              {.kind = RULE_LIMIT_TIME, .amount = 5}, {.kind = RULE_GRANT_SERVICE, .name = "gh"});
+              {.kind = RULE_LIMIT_TIME, .amount = 5}, {.kind = RULE_GRANT_SERVICE, .name = "trustd"});
     assert_needed(&checked,
                   DEFAULT_BEFORE "net.closed socket.path ipc.abstract ipc.signal tty env exec.deny syscall "
                                  "process.tree limit.processes limit.memory limit.time limit.files scratch "
-                                 "service.gh");
+                                 "service.trustd");
     assert_int_equal(checked.notes.errors, 5);
     arena_destroy(checked.arena);
 }
@@ -302,7 +302,7 @@ static void the_page_shows_the_table(void **state)
     const char *error = NULL;
     const char *page = file_read(arena, "docs/targets.md", 1 << 20, &length, &error);
     assert_non_null(page);
-    for (int i = 0; i < CONTROL_SERVICE_SSH_AGENT; i++)
+    for (int i = 0; i < CONTROLS; i++)
         assert_non_null(
             strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
                                       strength_names[control_bwrap[i].strength], control_bwrap[i].reason)));

@@ -223,6 +223,20 @@ static void regions_hold_every_level(void **state)
     }
 }
 
+/* Puts the rule of the policy's last line at the end of what is bound: services bring more than was written. */
+static void last_line_to_end(struct bound_policy *bound)
+{
+    const struct rule *said = &bound->policy->rules[bound->policy->rule_count - 1];
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        struct bound_rule *end = &bound->rules.items[bound->rules.count - 1], rule = bound->rules.items[i];
+        if (rule.rule != said)
+            continue;
+        bound->rules.items[i] = *end;
+        *end = rule;
+        return;
+    }
+}
+
 /* A rule that the index does not know stands for a decision that forgot it. */
 static void the_proof_finds_what_a_decision_forgot(void **state)
 {
@@ -267,6 +281,7 @@ static void the_proof_finds_what_a_decision_forgot(void **state)
                   "grant network loopback 3000", "grant scratch", "grant bypass", "limit processes to 9",
                   "grant read /w/x", "managed corp", "permit bypass", forgotten[i]);
         struct bound_policy *bound = policy_bind(arena, build_policy(arena, lines), &bindings, &notes);
+        last_line_to_end(bound);
         bound_seal(bound, &notes);
         const char *wrong = bound_prove(arena, bound);
         if (wrong != NULL)
