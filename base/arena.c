@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024, ALIGNMENT = 16 };
+enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = 1024 * 1024, ALIGNMENT = 16 };
+/* A block from this size on has a chunk of its own, which can go when the block has to move. */
+enum { BLOCK_LARGE = 512 * 1024 };
 enum { HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
@@ -121,7 +123,7 @@ void arena_on_exhausted(struct arena *arena, jmp_buf *handler)
 /* A chunk with room for `size` bytes. One that they fill goes behind the current chunk, whose rest is still used. */
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
-    bool fills = size > arena->next_size;
+    bool fills = size >= BLOCK_LARGE || size > arena->next_size;
     struct chunk *chunk = chunk_create(fills ? size : arena->next_size), **link = &arena->chunks;
     if (chunk == NULL)
         exhausted(arena);
@@ -129,7 +131,7 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
         link = &arena->chunks->next;
     chunk->next = *link;
     *link = chunk;
-    if (arena->next_size < CHUNK_LARGEST)
+    if (!fills && arena->next_size < CHUNK_LARGEST)
         arena->next_size *= 2;
     return chunk;
 }
@@ -153,6 +155,41 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     if (size != 0 && count > SIZE_MAX / size)
         exhausted(arena);
     return arena_alloc(arena, count * size);
+}
+
+static bool is_last(const struct arena *arena, const char *memory, size_t size)
+{
+    return arena->chunks != NULL && memory + size == chunk_memory(arena->chunks) + arena->chunks->used;
+}
+
+/* Gives back the memory of a block that has a chunk to itself. */
+static void release_large(struct arena *arena, const char *memory, size_t size)
+{
+    for (struct chunk **link = &arena->chunks; *link != NULL; link = &(*link)->next) {
+        struct chunk *chunk = *link;
+        if (chunk_memory(chunk) != memory || chunk->used != size)
+            continue;
+        *link = chunk->next;
+        free(chunk);
+        return;
+    }
+}
+
+void *arena_grow(struct arena *arena, void *memory, size_t size, size_t wanted)
+{
+    size_t whole = aligned(size), more = wanted > whole ? aligned(wanted - whole) : 0;
+    if (memory == NULL || wanted > SIZE_MAX - ALIGNMENT)
+        return arena_alloc(arena, wanted);
+    if (is_last(arena, memory, whole) && arena->chunks->size - arena->chunks->used >= more) {
+        arena->chunks->used += more;
+        arena->used += more;
+        return memory;
+    }
+    void *moved = arena_alloc(arena, wanted);
+    memcpy(moved, memory, size);
+    if (whole >= BLOCK_LARGE)
+        release_large(arena, memory, whole);
+    return moved;
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length)

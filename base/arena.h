@@ -33,6 +33,11 @@ SBX_MALLOC void *arena_alloc(struct arena *arena, size_t size);
 /* `count` zeroed elements of `size` bytes; an overflowing product counts as out of memory. */
 SBX_MALLOC void *arena_array(struct arena *arena, size_t count, size_t size);
 
+/* A block that grows: `wanted` bytes that begin with the `size` bytes at `memory` (NULL if `size` is 0) and are zeroed
+ * behind them. Stays in place where it is the last block handed out and there is room; `memory` must not be used any
+ * more. */
+void *arena_grow(struct arena *arena, void *memory, size_t size, size_t wanted);
+
 /* A NUL-terminated copy of `length` bytes. */
 SBX_MALLOC char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 

@@ -8,27 +8,31 @@ struct buffer buffer_in(struct arena *arena)
     return (struct buffer){.arena = arena};
 }
 
-static void reserve(struct buffer *buffer, size_t more)
+void buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (buffer->capacity - buffer->length > more)
         return;
     size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity * 2;
     while (capacity - buffer->length <= more)
         capacity *= 2;
-    char *bytes = arena_alloc(buffer->arena, capacity);
-    if (buffer->length > 0)
-        memcpy(bytes, buffer->bytes, buffer->length);
-    buffer->bytes = bytes;
+    buffer->bytes = arena_grow(buffer->arena, buffer->bytes, buffer->capacity, capacity);
     buffer->capacity = capacity;
+}
+
+char *buffer_extend(struct buffer *buffer, size_t length)
+{
+    buffer_reserve(buffer, length);
+    char *end = buffer->bytes + buffer->length;
+    buffer->length += length;
+    buffer->bytes[buffer->length] = '\0';
+    return end;
 }
 
 void buffer_bytes(struct buffer *buffer, const void *bytes, size_t length)
 {
-    reserve(buffer, length);
+    char *end = buffer_extend(buffer, length);
     if (length > 0)
-        memcpy(buffer->bytes + buffer->length, bytes, length);
-    buffer->length += length;
-    buffer->bytes[buffer->length] = '\0';
+        memcpy(end, bytes, length);
 }
 
 void buffer_string(struct buffer *buffer, const char *string)

@@ -1,20 +1,17 @@
 #include "base/vector.h"
 
-#include <string.h>
+enum { FEWEST = 4 };
 
-void *vector_reserve(struct arena *arena, void *items, uint32_t *capacity, uint32_t count, size_t wanted,
-                     size_t size)
+void *vector_reserve(struct arena *arena, void *items, uint32_t *capacity, size_t wanted, size_t size)
 {
     if (wanted <= *capacity)
         return items;
-    size_t larger = *capacity < 8 ? 8 : (size_t)*capacity * 2;
+    size_t larger = *capacity < FEWEST ? FEWEST : (size_t)*capacity * 2;
     if (larger < wanted)
         larger = wanted;
-    if (larger >= UINT32_MAX)
-        larger = SIZE_MAX / (size == 0 ? 1 : size) + 1; /* arena_array then reports exhaustion */
-    void *moved = arena_array(arena, larger, size);
-    if (count > 0)
-        memcpy(moved, items, (size_t)count * size);
+    if (larger >= UINT32_MAX || larger > SIZE_MAX / (size == 0 ? 1 : size))
+        (void)arena_alloc(arena, SIZE_MAX); /* counts as out of memory */
+    void *grown = arena_grow(arena, items, *capacity * size, larger * size);
     *capacity = (uint32_t)larger;
-    return moved;
+    return grown;
 }

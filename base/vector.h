@@ -13,13 +13,14 @@
 #include <stdint.h>
 
 #define VECTOR_RESERVE(arena, vector, wanted)                                                                \
-    ((vector)->items = vector_reserve((arena), (vector)->items, &(vector)->capacity, (vector)->count,        \
-                                      (wanted), sizeof *(vector)->items))
+    ((vector)->items =                                                                                       \
+         vector_reserve((arena), (vector)->items, &(vector)->capacity, (wanted), sizeof *(vector)->items))
 
 #define VECTOR_PUSH(arena, vector, ...)                                                                      \
-    (VECTOR_RESERVE((arena), (vector), (size_t)(vector)->count + 1),                                         \
+    ((vector)->count < (vector)->capacity                                                                    \
+         ? (void)0                                                                                           \
+         : (void)VECTOR_RESERVE((arena), (vector), (size_t)(vector)->count + 1),                             \
      (vector)->items[(vector)->count++] = (__VA_ARGS__))
 
-/* Room for `wanted` items of `size` bytes: the old memory, or a larger copy whose capacity is at least doubled. */
-void *vector_reserve(struct arena *arena, void *items, uint32_t *capacity, uint32_t count, size_t wanted,
-                     size_t size);
+/* Room for `wanted` items of `size` bytes; the capacity is at least doubled, and new room is zeroed. */
+void *vector_reserve(struct arena *arena, void *items, uint32_t *capacity, size_t wanted, size_t size);

@@ -212,7 +212,8 @@ static bool read_root(struct reader *reader)
 
 static bool is_pattern_sign(const struct word *word, uint32_t at)
 {
-    return word_sign(word, at, '*') || word_sign(word, at, '?') || word_sign(word, at, '[');
+    char byte = word->bytes[at];
+    return (byte == '*' || byte == '?' || byte == '[') && word_sign(word, at, byte);
 }
 
 static void put(struct reader *reader, uint32_t at, bool escaped)
@@ -268,7 +269,7 @@ static bool read_component(struct reader *reader, uint32_t first, uint32_t last,
         return refuse(reader, SBX101_PARENT, first, last, "a path cannot go up with ..",
                       "write the path that is meant");
     for (uint32_t at = first; at < last; at++)
-        if (word_sign(word, at, '$'))
+        if (word->bytes[at] == '$' && word_sign(word, at, '$'))
             return refuse(reader, SBX106_DOLLAR, at, at + 1, "a root stands only at the start of a path",
                           "write \\$ for the character itself");
     if (component_is(word, first, last, ".") || (pattern && repeats_stars(reader, first, last)))

@@ -53,7 +53,7 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
      * texts of diagnostics lie among them. */
     if (!keep && compilation->diagnostics.count == 0)
         arena_destroy(syntax);
-    if (layer.policy != NULL)
+    if (layer.policy != NULL && (!job->no_hash || job->managed_count > 0))
         policy_hash(layer.policy);
     return layer;
 }

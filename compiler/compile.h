@@ -15,6 +15,8 @@ struct compile_input {
     uint32_t managed_count;
     bool keep_syntax; /* the syntax trees are wanted afterwards */
     bool only_syntax; /* stop after parsing; keeps them too */
+    bool
+        no_hash; /* nobody asks for the effective hash (a .bin holds none): leave it zero where no layers are merged */
 };
 
 /* One layer's files, and the policy made of them. */

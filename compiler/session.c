@@ -201,6 +201,7 @@ struct policy *session_compile(struct session *session)
         .managed = options->managed.items,
         .managed_count = options->managed.count,
         .only_syntax = options->dump != NULL && strcmp(options->dump, "syntax") == 0,
+        .no_hash = session->no_hash,
     };
     session->compilation = compile(session->arena, &input);
     session_print_diagnostics(session, &session->compilation->diagnostics);

@@ -200,6 +200,8 @@ static const char *join(struct arena *arena, const char *base, const char *rest,
         return base;
     if (base[length - 1] == '/')
         length--;
+    if (length == 0)
+        return rest;
     const char *start = pattern ? pattern_escape(arena, base, length) : arena_copy(arena, base, length);
     return arena_format(arena, "%s%s", start, rest);
 }
@@ -207,7 +209,8 @@ static const char *join(struct arena *arena, const char *base, const char *rest,
 void binder_paths(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
                   enum path_use use, struct bound_paths *out)
 {
-    struct path_texts bases = {0};
+    struct path_text first; /* most roots stand for one path, which needs no memory of the arena's */
+    struct path_texts bases = {.items = &first, .capacity = 1};
     if (!system_has(binder, path->root) || !root_paths(binder, rule, path, use, &bases))
         return;
     for (uint32_t i = 0; i < bases.count; i++) {
@@ -295,7 +298,8 @@ static void bind_rule(const struct binder *binder, struct bound_policy *bound, s
         VECTOR_PUSH(binder->arena, &bound->rules, made);
         return;
     }
-    struct bound_paths paths = {0};
+    struct bound_path first;
+    struct bound_paths paths = {.items = &first, .capacity = 1};
     binder_paths(binder, rule, &rule->path, use_of(rule), &paths);
     if (paths.count == 0)
         return;

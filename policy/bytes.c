@@ -1,11 +1,14 @@
 #include "policy/bytes.h"
 
+void bytes_set(uint8_t *at, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+}
+
 void bytes_put(struct buffer *out, uint64_t value, size_t size)
 {
-    uint8_t bytes[8];
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(value >> 8 * (size - 1 - i));
-    buffer_bytes(out, bytes, size);
+    bytes_set((uint8_t *)buffer_extend(out, size), value, size);
 }
 
 uint64_t bytes_get(const uint8_t *at, size_t size)

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+/* Writes the low `size` bytes (1 to 8) of `value` at `at`. */
+void bytes_set(uint8_t *at, uint64_t value, size_t size);
+
 /* Appends the low `size` bytes (1 to 8) of `value`. */
 void bytes_put(struct buffer *out, uint64_t value, size_t size);
 

@@ -23,14 +23,12 @@ static void put_body(struct buffer *out, const struct policy *policy, const stru
 void policy_write(struct buffer *out, const struct policy *policy)
 {
     struct arena *scratch = arena_child(out->arena);
-    struct buffer body = buffer_in(scratch);
-    put_body(&body, policy, canonical_gather(scratch, policy, ALL_LAYERS));
-
-    size_t start = out->length;
+    size_t start = out->length, length_at = start + FILE_MAGIC_SIZE + 4;
     buffer_bytes(out, FILE_MAGIC, FILE_MAGIC_SIZE);
     bytes_put(out, FILE_VERSION, 4);
-    bytes_put(out, FILE_HEAD_SIZE + body.length + FILE_HASH_SIZE, 8);
-    buffer_bytes(out, body.bytes, body.length);
+    bytes_put(out, 0, 8); /* the length, once it is known */
+    put_body(out, policy, canonical_gather(scratch, policy, ALL_LAYERS));
+    bytes_set((uint8_t *)out->bytes + length_at, out->length - start + FILE_HASH_SIZE, 8);
     unsigned char hash[FILE_HASH_SIZE];
     crypto_hash_sha256(hash, (const unsigned char *)out->bytes + start, out->length - start);
     buffer_bytes(out, hash, sizeof hash);

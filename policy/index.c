@@ -47,7 +47,7 @@ static struct mark *mark_of(struct builder *builder, uint32_t node)
     struct decision_index *index = builder->index;
     if (node >= builder->mark_capacity)
         index->marks = vector_reserve(builder->bound->arena, index->marks, &builder->mark_capacity,
-                                      builder->mark_capacity, (size_t)node + 1, sizeof *index->marks);
+                                      (size_t)node + 1, sizeof *index->marks);
     return &index->marks[node];
 }
 
@@ -148,9 +148,11 @@ static void add_deny(struct builder *builder, uint32_t node, uint32_t number)
         mark->lowered = lowered;
 }
 
-static void add_grant(struct mark *mark, const struct rule *rule)
+static void add_grant(struct decision_index *index, struct mark *mark, const struct rule *rule)
 {
     uint8_t level = (uint8_t)(rule->level + 1);
+    if (!rule->automatic && mark->configured != 0 && mark->configured != level)
+        index->grants_meet = true;
     if (rule->automatic && level > mark->automatic)
         mark->automatic = level;
     if (!rule->automatic && (mark->configured == 0 || level < mark->configured))
@@ -180,7 +182,7 @@ static void add_path_rule(struct builder *builder, uint32_t number)
     if (closes)
         add_deny(builder, node, number);
     else if (kind == RULE_GRANT)
-        add_grant(mark_of(builder, node), rule->rule);
+        add_grant(index, mark_of(builder, node), rule->rule);
     struct mark *mark = mark_of(builder, node);
     mark->bits |= opening_bit(kind);
     VECTOR_PUSH(builder->bound->arena, &index->links, (struct rule_link){number, mark->first_rule});
@@ -252,6 +254,7 @@ struct decision_index *index_build(const struct bound_policy *bound)
     index->folds = bound->bindings.system != SYSTEM_LINUX;
     index->trie = trie_create(bound->arena, bound->rules.count);
     VECTOR_RESERVE(bound->arena, &index->links, bound->rules.count);
+    mark_of(&builder, bound->rules.count);
     index->variables = name_map_create(bound->arena, bound->bindings.system == SYSTEM_WINDOWS);
     index->services = name_map_create(bound->arena, false);
     builder.excepts = except_tries_for(bound->arena, bound);

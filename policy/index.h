@@ -72,6 +72,7 @@ struct decision_index {
     uint32_t layer_count;
     bool folds;
     bool has_patterns;
+    bool grants_meet; /* somewhere configured grants of different levels stand at one path */
     struct rule_numbers kinds[RULE_KINDS]; /* the rules of each kind, but those dropped */
     struct name_map *variables, *services; /* rules of the env and service classes by their exact name */
     struct rule_numbers variable_patterns, service_patterns; /* and those whose name has a sign */

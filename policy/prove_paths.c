@@ -78,6 +78,7 @@ struct prover {
     bool folds, execs, sockets;
     struct ancestors exact, folded;
     char *buffer;
+    struct buffer below; /* a name below the place that is compared */
 };
 
 /* What opens and what closes in each layer. */
@@ -256,14 +257,15 @@ static void add_rule(struct prover *prover, const struct bound_rule *rule)
 
 /* ---- deciding one layer ---- */
 
+/* Finds what is said at `path` and its ancestors. The first `known` of them are those found last. */
 static void find_ancestors(struct prover *prover, struct ancestors *ancestors, const char *path,
-                           size_t length)
+                           size_t length, uint32_t known)
 {
-    uint64_t hash = prove_hash_start();
+    uint64_t hash = known > 0 ? ancestors->items[known - 1].hash : prove_hash_start();
     ancestors->path = path;
     ancestors->length = length;
-    ancestors->count = 0;
-    for (size_t at = 0;; at++) {
+    ancestors->count = known;
+    for (size_t at = known > 0 ? ancestors->items[known - 1].end + 1 : 0;; at++) {
         const char *slash = memchr(path + at, '/', length - at);
         size_t end = slash != NULL ? (size_t)(slash - path) : length;
         hash = prove_hash_add(hash, path + at, end - at);
@@ -387,7 +389,8 @@ static const char *too_much(const struct prover *prover, uint32_t layer, const c
                         prover->bound->policy->layers[layer].name);
 }
 
-static const char *compare_at(struct prover *prover, const char *path, size_t length)
+/* `known`: how many ancestors of the path were found for the path that was compared last. */
+static const char *compare_at(struct prover *prover, const char *path, size_t length, uint32_t known)
 {
     static const char *const levels[] = {"level none", "level read", "level write"};
     enum level level = bound_level(prover->bound, path, length);
@@ -395,12 +398,12 @@ static const char *compare_at(struct prover *prover, const char *path, size_t le
     bool socket = prover->sockets && bound_socket(prover->bound, path, length);
     if (level == LEVEL_NONE && !exec && !socket)
         return NULL;
-    find_ancestors(prover, &prover->exact, path, length);
+    find_ancestors(prover, &prover->exact, path, length, known);
     if (prover->folds) {
         ptrdiff_t size = fold_text(path, length, prover->buffer, FOLD_CAPACITY);
         if (size == FOLD_TOO_LONG)
             return too_much(prover, 0, levels[level]);
-        find_ancestors(prover, &prover->folded, prover->buffer, (size_t)size);
+        find_ancestors(prover, &prover->folded, prover->buffer, (size_t)size, 0);
     }
     for (uint32_t layer = 0; layer < prover->bound->policy->layer_count; layer++) {
         struct fact said = layer_says(prover, layer);
@@ -420,13 +423,15 @@ static const char *compare_around(struct prover *prover, const char *place)
 {
     static const char child[] = "/new name";
     size_t length = plain_length(place);
-    const char *wrong = compare_at(prover, place, length == 0 ? 1 : length);
+    prover->exact.count = 0;
+    const char *wrong = compare_at(prover, place, length == 0 ? 1 : length, 0);
     if (wrong != NULL)
         return wrong;
-    char *below = arena_alloc(prover->arena, length + sizeof child);
-    memcpy(below, place, length);
-    memcpy(below + length, child, sizeof child);
-    return compare_at(prover, below, length + sizeof child - 1);
+    prover->below.length = 0;
+    buffer_bytes(&prover->below, place, length);
+    buffer_string(&prover->below, child);
+    return compare_at(prover, prover->below.bytes, prover->below.length,
+                      length == 0 ? 0 : prover->exact.count);
 }
 
 const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
@@ -434,11 +439,12 @@ const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
     struct prover prover = {
         .arena = arena,
         .bound = bound,
-        .table = prove_table_create(arena, 2 * bound->rules.count),
+        .table = prove_table_create(arena, bound->rules.count),
         .limits = arena_array(arena, bound->policy->layer_count, sizeof *prover.limits),
         .spaces = SPACE_EXCEPT,
         .folds = bound->bindings.system != SYSTEM_LINUX,
         .buffer = arena_alloc(arena, FOLD_CAPACITY),
+        .below = buffer_in(arena),
     };
     for (uint32_t i = 0; i < bound->rules.count; i++)
         add_rule(&prover, &bound->rules.items[i]);

@@ -86,6 +86,9 @@ void bound_seal(struct bound_policy *bound, struct note_list *notes)
     if (notes == NULL)
         return;
     const struct rule_numbers *grants = &bound->index->kinds[RULE_GRANT];
-    for (uint32_t i = 0; i < grants->count; i++)
-        note_grant(bound, &bound->rules.items[grants->items[i]], notes);
+    for (uint32_t i = 0; i < grants->count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[grants->items[i]];
+        if (rule->rule->automatic || bound->index->grants_meet)
+            note_grant(bound, rule, notes);
+    }
 }

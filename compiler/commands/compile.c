@@ -227,6 +227,7 @@ int command_compile(struct session *session)
         problem = find_system(&job);
     if (problem != NULL)
         return session_complain(session, problem);
+    session->no_hash = job.target != NULL && strcmp(job.target->name, "bin") == 0;
     struct policy *policy = session_compile(session);
     if (session->options.dump != NULL)
         return dump(session, policy);
