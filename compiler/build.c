@@ -204,19 +204,6 @@ static size_t count_items(const struct statement *statement)
     return count;
 }
 
-static const struct policy_source *policy_sources(const struct load *load)
-{
-    struct policy_source *sources = arena_array(load->arena, load->unit_count, sizeof *sources);
-    for (uint32_t i = 0; i < load->unit_count; i++) {
-        const struct unit *unit = load->units[i];
-        sources[i].name = unit->record;
-        sources[i].kind = i == 0                 ? (load->managed ? SOURCE_MANAGED : SOURCE_POLICY)
-                          : unit->preset != NULL ? SOURCE_PRESET_BUILTIN
-                                                 : SOURCE_PRESET_FILE;
-    }
-    return sources;
-}
-
 static struct policy *policy_of(const struct builder *builder)
 {
     const struct load *load = builder->load;
@@ -229,7 +216,7 @@ static struct policy *policy_of(const struct builder *builder)
     policy->name = layer->name;
     policy->layers = layer;
     policy->layer_count = 1;
-    policy->sources = policy_sources(load);
+    policy->sources = build_sources(load);
     policy->source_count = load->unit_count;
     policy->rules = builder->rules.items;
     policy->rule_count = builder->rules.count;

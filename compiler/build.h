@@ -160,5 +160,8 @@ struct prepared *build_prepare(struct builder *builder, struct unit *unit);
 /* Brings the rules of everything that unit 0 uses into the result. */
 void build_instantiate(struct builder *builder);
 
+/* The texts of the layer as its policy names them; every unit is prepared. */
+const struct policy_source *build_sources(const struct load *load);
+
 /* What two rules may not say together: values of `set`, scratch beside a grant on /tmp. */
 void build_check(struct builder *builder);

@@ -59,8 +59,40 @@ static const char *granting_line(const struct answer *answer)
     return "";
 }
 
-/* A deny of paths can make an exception for what lies below them, and a built-in preset is used with one;
- * any other deny can only go. */
+static const char git_configuration[] = "$GITDIR/config, $GITDIR/config.worktree";
+static const char git_symptom[] =
+    "  # without it git remote add, clone, submodule and push -u say: Device or resource busy";
+
+/* The path to except from a preset's rule, in the rule's own words if it names that very path. Git writes its
+ * two files of configuration in turns, so both belong together. */
+static const char *excepted_path(const struct answer *answer, const struct bound_rule *bound_rule)
+{
+    struct arena *arena = answer->arena;
+    const struct policy_path *path = &bound_rule->rule->path;
+    bool same = !bound_rule->at.pattern && strcmp(bound_rule->at.path, answer->path) == 0;
+    if (same && path->root == ROOT_GITDIR && strncmp(path->rest, "/config", strlen("/config")) == 0)
+        return git_configuration;
+    if (!same)
+        return ask_path_text(arena, answer->bound, answer->path);
+    struct policy_path plain = *path;
+    plain.directory = false;
+    return path_text(arena, &plain);
+}
+
+/* The use that brings a preset in, with one exception more. */
+static const char *fix_use(const struct answer *answer, const struct bound_rule *bound_rule,
+                           const struct policy_source *source)
+{
+    struct arena *arena = answer->arena;
+    const char *path = excepted_path(answer, bound_rule);
+    if (source->use == NULL)
+        return arena_format(arena, "add \"except %s\" to the use that brings in %s", path, source->name);
+    bool git = strcmp(path, git_configuration) == 0;
+    return arena_format(arena, "%s%s%s", source->use, path, git ? git_symptom : "");
+}
+
+/* A deny of paths can make an exception for what lies below them, and a preset is used with one; any other
+ * deny can only go. */
 static const char *fix_deny(const struct answer *answer, const struct bound_rule *bound_rule)
 {
     const struct rule *rule = bound_rule->rule;
@@ -77,8 +109,7 @@ static const char *fix_deny(const struct answer *answer, const struct bound_rule
     if (builtin && path == NULL)
         return arena_format(arena, "leave out \"use %s\", which brings \"%s\"", source->name, text);
     if (builtin)
-        return arena_format(arena, "add \"except %s\" to the use that brings in %s",
-                            ask_path_text(arena, answer->bound, path), source->name);
+        return fix_use(answer, bound_rule, source);
     if (!below || rule->kind == RULE_DENY_SOCKET)
         return arena_format(arena, "remove \"%s\" (%s)", text, place_of(answer, rule));
     bool more = rule->except != NULL && rule->except->count > 0;

@@ -184,6 +184,10 @@ struct policy_source {
     const char
         *name; /* "project.sbx", "../team/base.sbx" (relative to the file of its layer), or "std/git" */
     enum source_kind kind;
+    /* "use std/dev except " or "use std/dev except ~/.npmrc, ": the one statement of the layer's own file that brings
+     * this source in, up to where a further exception goes; NULL where there are several, and in what was read from a
+     * .bin. */
+    const char *use;
 };
 
 struct policy {

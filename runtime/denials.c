@@ -121,8 +121,8 @@ static const char *placeholder_content(const struct gather *gather, const char *
     bool in_git_directory = is_git_directory(gather, path_parent(gather->arena, path));
     if (!directory)
         return in_git_directory && strcmp(strrchr(path, '/'), "/commondir") == 0 ? ".\n" : "";
-    bool in_work_tree = root_covers(gather, ROOT_REPO, path) && !in_git_directory &&
-                        !root_covers(gather, ROOT_GITDIR, path);
+    bool in_work_tree =
+        root_covers(gather, ROOT_REPO, path) && !in_git_directory && !root_covers(gather, ROOT_GITDIR, path);
     return in_work_tree ? "*\n" : "";
 }
 

@@ -27,8 +27,8 @@ static struct made make(const char *target, bool bind_work, const struct rule *r
 {
     static const struct layer layers[] = {{.kind = LAYER_POLICY, .name = "t"},
                                           {.kind = LAYER_MANAGED, .name = "corp"}};
-    static const struct policy_source sources[] = {{"t.sbx", SOURCE_POLICY},
-                                                   {"std/tools", SOURCE_PRESET_BUILTIN}};
+    static const struct policy_source sources[] = {{"t.sbx", SOURCE_POLICY, NULL},
+                                                   {"std/tools", SOURCE_PRESET_BUILTIN, NULL}};
     static const char *const work[] = {"/w"};
     struct made made = {.arena = arena_create(0)};
     struct rule *kept = arena_array(made.arena, count, sizeof *kept);

@@ -263,7 +263,7 @@ static struct rule build_rule(struct built *built, const char *line)
 static const struct policy *build_policy(struct arena *arena, const char *const *lines)
 {
     struct built built = {.arena = arena};
-    static const struct policy_source source = {"test.sbx", SOURCE_POLICY};
+    static const struct policy_source source = {"test.sbx", SOURCE_POLICY, NULL};
     VECTOR_PUSH(arena, &built.layers, (struct layer){.kind = LAYER_POLICY, .name = "policy"});
     for (; *lines != NULL; lines++) {
         if (strncmp(*lines, "managed ", 8) == 0) {

@@ -51,7 +51,7 @@ static struct checked check(const struct rule *rules, uint32_t count)
     struct policy *policy = arena_alloc(checked.arena, sizeof *policy);
     static const struct layer layers[] = {{.kind = LAYER_POLICY, .name = "t"},
                                           {.kind = LAYER_MANAGED, .name = "corp"}};
-    static const struct policy_source sources[] = {{"t.sbx", SOURCE_POLICY}};
+    static const struct policy_source sources[] = {{"t.sbx", SOURCE_POLICY, NULL}};
     struct bindings bindings = {.system = SYSTEM_LINUX};
     for (int root = 0; root < ROOTS; root++)
         bindings.roots[root].state = bindings.managed_roots[root].state = ROOT_SYMBOLIC;

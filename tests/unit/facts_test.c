@@ -109,8 +109,8 @@ static void a_directory_hides_itself_from_git_in_a_work_tree_alone(void **state)
     assert_true(gather(host, LINES("grant write $WORK", "deny write $WORK/.vscode/")));
     assert_string_equal(missing_at(host, "w/.vscode")->content, "");
     host->roots[ROOT_REPO] = host->roots[ROOT_WORK];
-    assert_true(gather(host, LINES("grant write $WORK", "deny write $GITDIR/hooks/", "deny write $WORK/.vscode/",
-                                   "deny write $WORK/.envrc")));
+    assert_true(gather(host, LINES("grant write $WORK", "deny write $GITDIR/hooks/",
+                                   "deny write $WORK/.vscode/", "deny write $WORK/.envrc")));
     assert_string_equal(missing_at(host, "w/.vscode")->content, "*\n");
     assert_string_equal(missing_at(host, "w/.git/hooks")->content, "");
     assert_string_equal(missing_at(host, "w/.envrc")->content, "");

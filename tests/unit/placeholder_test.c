@@ -186,11 +186,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, place_close)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_made_is_removed_again),         TEST(what_was_used_stays),
+        TEST(what_is_made_is_removed_again),
+        TEST(what_was_used_stays),
         TEST(a_directory_hides_itself_from_git_and_goes_with_what_it_holds),
-        TEST(a_replaced_placeholder_is_not_removed), TEST(a_linked_placeholder_is_not_removed),
-        TEST(a_failure_leaves_nothing_behind),       TEST(nothing_is_made_through_a_link),
-        TEST(what_appeared_meanwhile_is_refused),    TEST(directories_of_others_are_refused),
+        TEST(a_replaced_placeholder_is_not_removed),
+        TEST(a_linked_placeholder_is_not_removed),
+        TEST(a_failure_leaves_nothing_behind),
+        TEST(nothing_is_made_through_a_link),
+        TEST(what_appeared_meanwhile_is_refused),
+        TEST(directories_of_others_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,9 @@ static const struct network sample_loopback = {
 static inline struct policy *sample_finish(struct arena *arena, struct sample_rules *rules, const char *name,
                                            enum layer_kind kind)
 {
-    static const struct policy_source sources[] = {{"project.sbx", SOURCE_POLICY},
-                                                   {"../team/base.sbx", SOURCE_PRESET_FILE},
-                                                   {"std/git", SOURCE_PRESET_BUILTIN}};
+    static const struct policy_source sources[] = {{"project.sbx", SOURCE_POLICY, NULL},
+                                                   {"../team/base.sbx", SOURCE_PRESET_FILE, NULL},
+                                                   {"std/git", SOURCE_PRESET_BUILTIN, NULL}};
     struct layer *layer = arena_alloc(arena, sizeof *layer);
     *layer = (struct layer){.kind = kind, .name = name};
     struct policy *policy = arena_alloc(arena, sizeof *policy);
