@@ -100,6 +100,31 @@ static struct policy_path path_of(const struct service_entry *entry)
                                 .pattern = strchr(entry->text, '*') != NULL};
 }
 
+static void add_below(const struct binder *binder, const struct root_value *value, enum root root,
+                      const char *text, struct bound_paths *out)
+{
+    const char *symbolic = arena_format(binder->arena, "$%s", root_names[root]);
+    uint32_t count = value->state == ROOT_SYMBOLIC ? 1 : value->state == ROOT_BOUND ? value->count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *base = value->state == ROOT_SYMBOLIC ? symbolic : value->paths[i];
+        struct bound_path at = {.path = arena_format(binder->arena, "%s%s", base, text)};
+        if (!path_is_top(base) && (out->count == 0 || strcmp(out->items[0].path, at.path) != 0))
+            VECTOR_PUSH(binder->arena, out, at);
+    }
+}
+
+/* What is closed is closed in the caller's home and in that of the account, which programs may both go by. */
+static void closed_paths(const struct binder *binder, const struct rule *rule, struct bound_paths *out)
+{
+    const struct policy_path *path = &rule->path;
+    if (path->root != ROOT_SLASH) {
+        add_below(binder, &binder->bindings->managed_roots[path->root], path->root, path->rest, out);
+        add_below(binder, &binder->bindings->roots[path->root], path->root, path->rest, out);
+    }
+    if (out->count == 0)
+        binder_paths(binder, rule, path, USE_DENY, out);
+}
+
 static void add_entry(const struct expansion *expansion, const struct service_entry *entry)
 {
     const struct binder *binder = expansion->binder;
@@ -112,8 +137,10 @@ static void add_entry(const struct expansion *expansion, const struct service_en
     rule->path = path_of(entry);
     if (entry->place >= PLACE_VALUE)
         service_paths(binder, entry->place, entry->variable, entry->text, &paths);
+    else if (expansion->grants)
+        binder_paths(binder, rule, &rule->path, USE_GRANT, &paths);
     else
-        binder_paths(binder, rule, &rule->path, expansion->grants ? USE_GRANT : USE_DENY, &paths);
+        closed_paths(binder, rule, &paths);
     for (uint32_t i = 0; i < paths.count; i++)
         if (!expansion->grants || !is_missing(binder, paths.items[i].path))
             add_rule(expansion, rule, paths.items[i]);

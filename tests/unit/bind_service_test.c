@@ -192,6 +192,25 @@ static void managed_limits_close_what_they_leave_out(void **state)
     arena_destroy(job.arena);
 }
 
+static void both_homes_are_closed(void **state)
+{
+    static const char *const account[] = {"/home/account"};
+    struct job job = job_on(SYSTEM_LINUX);
+    (void)state;
+    job.bindings.managed_roots[ROOT_HOME] =
+        (struct root_value){.state = ROOT_BOUND, .paths = account, .count = 1};
+    const char *const *lines = LINES("grant socket /home", "managed m", "deny service gpg-agent");
+    const struct bound_policy *bound = bind_in(&job, lines);
+    assert_false(socket_open(bound, "/home/account/.gnupg/S.gpg-agent"));
+    assert_false(socket_open(bound, "/home/me/.gnupg/S.gpg-agent"));
+    assert_true(socket_open(bound, "/home/other/.gnupg/S.gpg-agent"));
+    job.bindings.managed_roots[ROOT_HOME] = (struct root_value){.state = ROOT_UNSET};
+    bound = bind_in(&job, lines);
+    assert_int_equal(0, job.notes.errors);
+    assert_false(socket_open(bound, "/home/me/.gnupg/S.gpg-agent"));
+    arena_destroy(job.arena);
+}
+
 static void denies_of_paths_and_variables_win(void **state)
 {
     struct job job = job_on(SYSTEM_LINUX);
@@ -263,6 +282,7 @@ int main(void)
         cmocka_unit_test(displays_are_read),
         cmocka_unit_test(a_deny_closes_whoever_grants),
         cmocka_unit_test(managed_limits_close_what_they_leave_out),
+        cmocka_unit_test(both_homes_are_closed),
         cmocka_unit_test(denies_of_paths_and_variables_win),
         cmocka_unit_test(an_unknown_environment_stays_symbolic),
         cmocka_unit_test(other_systems_have_no_mapping_of_linux),
