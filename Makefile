@@ -31,7 +31,7 @@ UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/un
 
 .SECONDARY:
 .PHONY: all bench check unit unit-programs demo deps deps-check install clean check-fresh
-all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a
+all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
 $(BUILD)/libgrammar.a: $(GRAMMAR)
@@ -39,7 +39,6 @@ $(BUILD)/libpolicy.a: $(POLICY)
 $(BUILD)/libemitters.a: $(EMITTERS)
 $(BUILD)/libcompiler.a: $(COMPILER)
 $(BUILD)/libruntime.a: $(RUNTIME)
-$(BUILD)/libsbx.a: $(BASE) $(POLICY)
 $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@ar rcsD $@ $^
@@ -50,6 +49,23 @@ $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
 $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
 	@echo link $@
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+
+# libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.
+SBX_MAJOR := $(firstword $(subst ., ,$(VERSION)))
+SBX_PARTS := $(patsubst %.c,$(BUILD)/shared/%.o,$(wildcard base/*.c policy/*.c))
+$(BUILD)/shared/%.o: %.c
+	@mkdir -p $(@D)
+	@echo cc -fPIC $<
+	@$(CC) $(SBX_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+$(BUILD)/shared/sbx.o: $(SBX_PARTS)
+	@$(LD) -r -o $@.all $^
+	@objcopy --wildcard --keep-global-symbol='sbx_*' $@.all $@ && rm -f $@.all
+$(BUILD)/libsbx.a: $(BUILD)/shared/sbx.o
+$(BUILD)/libsbx.so.$(SBX_MAJOR): $(SBX_PARTS) policy/sbx.map
+	@echo link $@
+	@$(CC) -shared $(filter-out -static,$(LINK)) -Wl,-soname,$(@F) -Wl,--version-script=policy/sbx.map -o $@ $(SBX_PARTS) -lsodium -lutf8proc
+$(BUILD)/libsbx.so: $(BUILD)/libsbx.so.$(SBX_MAJOR)
+	@ln -sf $(<F) $@
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -133,6 +149,9 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/sbxc $(BUILD)/sbx-launch $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/libsbx.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(BUILD)/libsbx.so.$(SBX_MAJOR) $(DESTDIR)$(PREFIX)/lib/libsbx.so.$(VERSION)
+	ln -sf libsbx.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libsbx.so.$(SBX_MAJOR)
+	ln -sf libsbx.so.$(SBX_MAJOR) $(DESTDIR)$(PREFIX)/lib/libsbx.so
 	install -m 644 policy/sbx.h $(DESTDIR)$(PREFIX)/include
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' policy/sbx.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/sbx.pc
 

@@ -1,6 +1,7 @@
 /* libsbx as a program sees it: load, restrict, bind, check; and every way in which it says no. */
 #include "policy/sbx.h"
 
+#include "policy/explain.h"
 #include "policy/file.h"
 #include "tests/unit/sample_policy.h"
 
@@ -119,6 +120,52 @@ static void connections_are_judged_by_name_and_address(void **state)
     assert_int_equal(sbx_check_connect(policy, "other.test", NULL, 0, 443, SBX_TCP), SBX_DEPENDS);
     assert_int_equal(sbx_check_listen(policy, loopback, 4, 3005, SBX_TCP), SBX_ALLOW);
     assert_int_equal(sbx_check_listen(policy, loopback, 4, 4000, SBX_TCP), SBX_DENY);
+    sbx_free(policy);
+}
+
+/* What `sbxc why` decides on, bound to the same roots. */
+static const struct bound_policy *project_bound(struct arena *arena)
+{
+    static const char *const work[] = {"/w"};
+    const char *problem;
+    struct buffer file = written(arena, project, sizeof project / sizeof *project, LAYER_POLICY);
+    const struct policy *policy = policy_read(arena, file.bytes, file.length, &problem);
+    struct note_list notes = note_list_in(arena);
+    struct bindings bindings = {.system = SYSTEM_LINUX, .environment_known = true};
+    bindings.roots[ROOT_WORK] = (struct root_value){.state = ROOT_BOUND, .paths = work, .count = 1};
+    struct bound_policy *bound = policy_bind(arena, policy, &bindings, &notes);
+    bound_seal(bound, &notes);
+    return bound;
+}
+
+static void checks_and_why_are_one(void **state)
+{
+    static const enum operation operations[] = {[SBX_READ] = OPERATION_READ,
+                                                [SBX_WRITE] = OPERATION_WRITE,
+                                                [SBX_EXEC] = OPERATION_EXEC,
+                                                [SBX_SOCKET] = OPERATION_SOCKET};
+    static const char *const paths[] = {"/",        "/w",   "/w/a", "/w/.env",       "/w/.env/b",
+                                        "/w/.envs", "/w/s", "/usr", "/usr/bin/make", "/usr/bin/sudo",
+                                        "/us",      "/etc"};
+    static const char *const names[] = {"CI", "C", "HOME", "pty", "docker"};
+    struct sbx_policy *policy = project_policy(*state);
+    const struct bound_policy *bound = project_bound(*state);
+    const char *error;
+    bind_project(policy);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (int operation = SBX_READ; operation <= SBX_SOCKET; operation++) {
+            const struct decision *why =
+                bound_decide(*state, bound, operations[operation], paths[i], strlen(paths[i]), &error);
+            assert_int_equal(why->verdict == VERDICT_ALLOW,
+                             sbx_check(policy, (enum sbx_operation)operation, paths[i]) == SBX_ALLOW);
+        }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        assert_int_equal(bound_decide(*state, bound, OPERATION_ENV, names[i], length, &error)->verdict,
+                         sbx_check_env(policy, names[i]) == SBX_ALLOW ? VERDICT_ALLOW : VERDICT_DENY);
+        assert_int_equal(bound_decide(*state, bound, OPERATION_SERVICE, names[i], length, &error)->verdict,
+                         sbx_check_service(policy, names[i]) == SBX_ALLOW ? VERDICT_ALLOW : VERDICT_DENY);
+    }
     sbx_free(policy);
 }
 
@@ -266,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_policy_answers),
         cmocka_unit_test(connections_are_judged_by_name_and_address),
+        cmocka_unit_test(checks_and_why_are_one),
         cmocka_unit_test(what_cannot_be_asked_is_denied),
         cmocka_unit_test(a_managed_policy_narrows),
         cmocka_unit_test(only_managed_policies_restrict),
