@@ -8,6 +8,7 @@
 #include "runtime/launch_steps.h"
 #include "runtime/probe.h"
 #include "runtime/report.h"
+#include "runtime/turn.h"
 #include "runtime/unsandboxed.h"
 
 #include <errno.h>
@@ -55,6 +56,33 @@ static void note_list_of(struct launch *launch, enum code code, const char *what
         note_add(&launch->notes, (struct note){.code = code,
                                                .text = arena_format(launch->arena, "%s %s", what,
                                                                     escape_string(launch->arena, paths[i]))});
+}
+
+/* From looking at denied paths until theirs are made, launches take turns. A dry run makes nothing. */
+static bool step_turn(struct launch *launch)
+{
+    if (launch->options->dry_run)
+        return true;
+    launch->turn =
+        turn_begin(launch->arena, launch->prepared.state, launch->prepared.directory, &launch->notes);
+    return launch->turn >= 0;
+}
+
+static void end_turn(struct launch *launch)
+{
+    turn_end(launch->turn);
+    launch->turn = -1;
+}
+
+static void remove_placeholders(struct launch *launch)
+{
+    struct note_list unheard = note_list_in(launch->arena);
+    int turn = launch->turn;
+    if (launch->placeholders != NULL && turn < 0)
+        turn = turn_begin(launch->arena, launch->prepared.state, launch->prepared.directory, &unheard);
+    placeholders_remove(launch->placeholders);
+    turn_end(turn);
+    launch->turn = -1;
 }
 
 static bool step_facts(struct launch *launch)
@@ -247,9 +275,8 @@ static bool step_inner(struct launch *launch)
 
 static bool step_placeholders(struct launch *launch)
 {
-    if (launch->facts.missing_count == 0)
-        return true;
     launch->placeholders = placeholders_make(launch->arena, &launch->facts, &launch->notes);
+    end_turn(launch);
     return launch->placeholders != NULL;
 }
 
@@ -321,7 +348,7 @@ static bool step_record(struct launch *launch)
 
 /* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
 static bool (*const steps[])(struct launch *launch) = {
-    step_directory, step_policy,  step_bind, step_engine,    step_controls, step_lease,
+    step_directory, step_policy,  step_bind, step_engine,    step_controls, step_lease, step_turn,
     step_facts,     step_streams, step_plan, step_variables, step_backend,  step_words,
 };
 
@@ -346,7 +373,7 @@ static int run(struct launch *launch)
     pid_t left = sandbox_end(&launch->sandbox);
 
     streams_drain(&launch->streams);
-    placeholders_remove(launch->placeholders);
+    remove_placeholders(launch);
     return launch_ended(launch, outcome_status(launch, &outcome), left);
 }
 
@@ -368,7 +395,8 @@ int launch(struct arena *arena, const struct options *options)
     struct launch launch = {.arena = arena,
                             .options = options,
                             .notes = note_list_in(arena),
-                            .sandbox = {.status = -1, .go = -1, .errors = -1}};
+                            .sandbox = {.status = -1, .go = -1, .errors = -1},
+                            .turn = -1};
     bool ready;
 
     if (options->unsandboxed)
@@ -384,6 +412,6 @@ int launch(struct arena *arena, const struct options *options)
     if (ready)
         return run(&launch);
     sandbox_end(&launch.sandbox);
-    placeholders_remove(launch.placeholders);
+    remove_placeholders(&launch);
     return EXIT_REFUSED;
 }

@@ -30,6 +30,7 @@ struct launch {
     struct inner_config inner;
     struct signals signals;
     struct placeholder_set *placeholders;
+    int turn; /* see turn.h; -1: not held */
     struct sandbox sandbox;
     struct evidence evidence;
     int exit_code;

@@ -7,14 +7,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Something that was made: `name` in the directory whose descriptor is `parent`. */
+/* A placeholder says by its mode that it is one, from the moment at which it appears: nobody else sets the sticky bit
+ * on an empty file or directory. */
+enum {
+    MODE_FILE = S_ISVTX | 0644,
+    MODE_DIRECTORY = S_ISVTX | 0755,
+    CONTENT_LARGEST = 2,
+    HIDING_LARGEST = 64,
+    LOCK_TRIES = 200
+};
+
+/* Something that was made, by this run or by one that it shares it with: `name` in the directory whose
+ * descriptor is `parent`. */
 struct placeholder {
     const char *path, *name;
-    int parent;    /* borrowed from `descriptors` */
-    int directory; /* O_PATH descriptor of it, or -1 for a file */
+    int parent; /* borrowed from `descriptors` */
+    int own;    /* its own descriptor, in `descriptors`; holds a shared flock(2) while a run relies on it */
     struct stat status;
     bool untouched;
 };
@@ -32,14 +45,37 @@ struct placeholder_set {
     } descriptors;
 };
 
-/* Only changes of the command and of other people count, not the reading of it. */
+/* Only changes of the command and of other people count, not the reading of it. What a directory holds is seen when it
+ * is removed. */
 static bool is_unchanged(const struct stat *before, const struct stat *now)
 {
     return before->st_dev == now->st_dev && before->st_ino == now->st_ino &&
            before->st_mode == now->st_mode && before->st_uid == now->st_uid &&
-           before->st_gid == now->st_gid && before->st_size == now->st_size &&
-           before->st_nlink == now->st_nlink && before->st_mtim.tv_sec == now->st_mtim.tv_sec &&
-           before->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
+           before->st_gid == now->st_gid &&
+           (S_ISDIR(now->st_mode) || (before->st_size == now->st_size && before->st_nlink == now->st_nlink &&
+                                      before->st_mtim.tv_sec == now->st_mtim.tv_sec &&
+                                      before->st_mtim.tv_nsec == now->st_mtim.tv_nsec));
+}
+
+static bool is_marked(const struct stat *status, off_t largest)
+{
+    return status->st_uid == geteuid() && (status->st_mode & S_ISVTX) != 0 &&
+           (S_ISDIR(status->st_mode) ||
+            (S_ISREG(status->st_mode) && status->st_size <= largest && status->st_nlink == 1));
+}
+
+/* Says that this run relies on it. Only a run that is removing it holds the lock alone, and not for long. */
+static bool rely_on(int descriptor)
+{
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(descriptor, LOCK_SH | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return true; /* no locks on this file system: as if nobody else were here */
+        nanosleep(&pause, NULL);
+    }
+    return false;
 }
 
 static int descriptor_keep(struct placeholder_set *set, const char *path, int descriptor)
@@ -49,41 +85,87 @@ static int descriptor_keep(struct placeholder_set *set, const char *path, int de
     return descriptor;
 }
 
-/* The descriptor of a directory that this set made at `path`, or -1. */
-static int made_directory(const struct placeholder_set *set, const char *path)
+/* The descriptor of what this set holds at `path`, or -1. */
+static int held_at(const struct placeholder_set *set, const char *path)
 {
     for (uint32_t i = 0; i < set->count; i++)
         if (strcmp(set->items[i].path, path) == 0)
-            return set->items[i].directory;
+            return set->items[i].own;
     return -1;
+}
+
+/* Takes up what stands at the end of a made or joined path; false with errno if it is no longer that. */
+static bool item_add(struct placeholder_set *set, int parent, const char *path, const char *name, int own)
+{
+    struct placeholder item = {.path = path, .name = name, .parent = parent, .own = own};
+    struct stat now;
+    descriptor_keep(set, NULL, own);
+    VECTOR_PUSH(set->arena, set, item);
+    if (!rely_on(own) || fstat(own, &set->items[set->count - 1].status) != 0 ||
+        fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (now.st_ino == set->items[set->count - 1].status.st_ino &&
+        now.st_dev == set->items[set->count - 1].status.st_dev)
+        return true;
+    errno = ESTALE;
+    return false;
 }
 
 static int directory_make(struct placeholder_set *set, int parent, const char *path, const char *name)
 {
-    if (mkdirat(parent, name, 0755) != 0)
+    if (mkdirat(parent, name, MODE_DIRECTORY) != 0)
         return -1;
-    struct placeholder made = {.path = path, .name = name, .parent = parent, .directory = -1};
-    VECTOR_PUSH(set->arena, set, made);
-    int directory = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory < 0)
+    int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0) {
+        unlinkat(parent, name, AT_REMOVEDIR);
         return -1;
-    set->items[set->count - 1].directory = descriptor_keep(set, NULL, directory);
-    return fstat(directory, &set->items[set->count - 1].status) == 0 ? directory : -1;
+    }
+    return item_add(set, parent, path, name, directory) ? directory : -1;
 }
 
 static bool file_make(struct placeholder_set *set, int parent, const char *path, const char *name,
                       const char *content)
 {
-    int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
     if (file < 0)
         return false;
-    struct placeholder made = {.path = path, .name = name, .parent = parent, .directory = -1};
-    VECTOR_PUSH(set->arena, set, made);
     ssize_t length = (ssize_t)strlen(content);
     bool written = write(file, content, (size_t)length) == length;
-    bool known = fstat(file, &set->items[set->count - 1].status) == 0;
-    close(file);
-    return written && known;
+    return item_add(set, parent, path, name, file) && written;
+}
+
+static int parent_of(struct placeholder_set *set, const char *path);
+
+/* Shares what another run, or one that was killed, left at `path`: the last run that relies on it removes it. False
+ * with errno if it is on its way out. */
+static bool join(struct placeholder_set *set, const char *path, off_t largest)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || !is_marked(&status, largest) || held_at(set, path) >= 0)
+        return true;
+    int parent = parent_of(set, path);
+    const char *name = strrchr(path, '/') + 1;
+    int own = parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (own < 0)
+        return errno == EACCES; /* nothing that this launcher made */
+    if (fstat(own, &status) != 0 || !is_marked(&status, largest)) {
+        close(own);
+        return true;
+    }
+    if (!item_add(set, parent, path, name, own))
+        return false;
+    return !S_ISDIR(status.st_mode) ||
+           join(set, arena_format(set->arena, "%s/.gitignore", path), HIDING_LARGEST);
+}
+
+/* The directory that holds `path`, joined first if it is a placeholder itself; -1 with errno. */
+static int parent_of(struct placeholder_set *set, const char *path)
+{
+    const char *parent = path_parent(set->arena, path);
+    if (strcmp(parent, "/") != 0 && !join(set, parent, CONTENT_LARGEST))
+        return -1;
+    int held = held_at(set, parent);
+    return held >= 0 ? held : descriptor_keep(set, NULL, directory_open(parent, O_PATH));
 }
 
 /* The deepest existing directory above a missing path, if only the caller decides what happens in it. */
@@ -92,8 +174,13 @@ static int ancestor_open(struct placeholder_set *set, const char *path, const ch
     for (uint32_t i = 0; i < set->descriptors.count; i++)
         if (set->descriptors.items[i].path != NULL && strcmp(set->descriptors.items[i].path, path) == 0)
             return set->descriptors.items[i].descriptor;
-    int directory = descriptor_keep(set, path, directory_open(path, O_PATH));
     struct stat status;
+    if (strcmp(path, "/") != 0 && !join(set, path, CONTENT_LARGEST)) {
+        *error = strerror(errno);
+        return -1;
+    }
+    int held = held_at(set, path);
+    int directory = held >= 0 ? held : descriptor_keep(set, path, directory_open(path, O_PATH));
     if (directory < 0 || fstat(directory, &status) != 0) {
         *error = strerror(errno);
         return -1;
@@ -130,7 +217,7 @@ static bool path_make(struct placeholder_set *set, const struct missing_path *mi
         bool last = name[length] == '\0';
         const char *path = arena_copy(set->arena, missing->path, (size_t)(name + length - missing->path));
         const char *own = arena_copy(set->arena, name, length);
-        int made = last ? -1 : made_directory(set, path);
+        int made = last ? -1 : held_at(set, path);
         name += length;
         if (made >= 0) {
             parent = made;
@@ -146,18 +233,20 @@ static bool path_make(struct placeholder_set *set, const struct missing_path *mi
     return true;
 }
 
-/* Making children changed their parents' times; what was made must still be what stands there. */
+/* What was made or joined must still be what stands there. */
 static bool statuses_record(struct placeholder_set *set)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
-        struct placeholder *made = &set->items[i];
+    bool all = true;
+    for (uint32_t i = set->count; i > 0; i--) {
+        struct placeholder *item = &set->items[i - 1];
         struct stat now;
-        if (fstatat(made->parent, made->name, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
-            now.st_ino != made->status.st_ino || now.st_dev != made->status.st_dev)
-            return false;
-        made->status = now;
+        if (fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+            now.st_ino == item->status.st_ino && now.st_dev == item->status.st_dev)
+            item->status = now;
+        else
+            all = false;
     }
-    return true;
+    return all;
 }
 
 static void refuse(const struct missing_path *missing, const char *error, struct note_list *notes)
@@ -174,40 +263,71 @@ static void refuse(const struct missing_path *missing, const char *error, struct
                     });
 }
 
+/* Places that exist only because another run holds a deny there. */
+static bool places_join(struct placeholder_set *set, const struct facts *facts, struct note_list *notes)
+{
+    for (uint32_t i = 0; i < facts->place_count; i++) {
+        const struct plan_place *place = &facts->places[i];
+        bool may_be = place->level != LEVEL_WRITE &&
+                      (place->kind == ENTRY_FILE || place->kind == ENTRY_DIRECTORY) &&
+                      strcmp(place->path, "/") != 0;
+        if (may_be && !join(set, place->path, CONTENT_LARGEST)) {
+            note_add(notes,
+                     (struct note){
+                         .code = SBX463_PLACEHOLDER_FAILED,
+                         .text = arena_format(notes->arena, "%s is what another run is just removing: %s",
+                                              escape_string(notes->arena, place->path), strerror(errno)),
+                         .help = "launch again",
+                     });
+            return false;
+        }
+    }
+    return true;
+}
+
 struct placeholder_set *placeholders_make(struct arena *arena, const struct facts *facts,
                                           struct note_list *notes)
 {
     struct placeholder_set *set = arena_alloc(arena, sizeof *set);
     set->arena = arena;
-    for (uint32_t i = 0; i < facts->missing_count; i++) {
+    bool made = places_join(set, facts, notes);
+    for (uint32_t i = 0; made && i < facts->missing_count; i++) {
         const char *error = "it changed meanwhile";
-        bool last = i + 1 == facts->missing_count;
-        if (path_make(set, &facts->missing[i], &error) && (!last || statuses_record(set)))
-            continue;
-        refuse(&facts->missing[i], error, notes);
-        statuses_record(set);
-        placeholders_remove(set);
-        return NULL;
+        made = path_make(set, &facts->missing[i], &error);
+        if (!made)
+            refuse(&facts->missing[i], error, notes);
     }
-    return set;
+    if (statuses_record(set) && made)
+        return set;
+    if (made)
+        note_add(notes, (struct note){.code = SBX463_PLACEHOLDER_FAILED,
+                                      .text = "what holds a missing denied path changed at once",
+                                      .help = "launch again"});
+    placeholders_remove(set);
+    return NULL;
+}
+
+/* Removes one, unless another run relies on it too. */
+static void remove_one(const struct placeholder *item)
+{
+    if (flock(item->own, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        unlinkat(item->parent, item->name, S_ISDIR(item->status.st_mode) ? AT_REMOVEDIR : 0);
 }
 
 void placeholders_remove(struct placeholder_set *set)
 {
     if (set == NULL)
         return;
-    /* All are judged first, since removing a child changes its parent. */
     for (uint32_t i = 0; i < set->count; i++) {
-        struct placeholder *made = &set->items[i];
+        struct placeholder *item = &set->items[i];
         struct stat now;
-        made->untouched = fstatat(made->parent, made->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-                          is_unchanged(&made->status, &now);
+        item->untouched = fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          is_unchanged(&item->status, &now);
     }
-    for (; set->count > 0; set->count--) {
-        const struct placeholder *made = &set->items[set->count - 1];
-        if (made->untouched)
-            unlinkat(made->parent, made->name, S_ISDIR(made->status.st_mode) ? AT_REMOVEDIR : 0);
-    }
+    for (uint32_t i = set->count; i > 0; i--)
+        if (set->items[i - 1].untouched)
+            remove_one(&set->items[i - 1]);
+    set->count = 0;
     for (; set->descriptors.count > 0; set->descriptors.count--)
         close(set->descriptors.items[set->descriptors.count - 1].descriptor);
 }

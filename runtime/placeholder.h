@@ -1,7 +1,9 @@
 /* placeholder.h - files and directories that hold a deny on a path which does not exist (language.md 7).
  *
- * Made by descriptor, never through a link; removed at the end of the run if untouched (same device, inode,
- * size and modification time, nothing more in a directory).
+ * Made by descriptor, never through a link; removed if untouched (same device, inode, mode, size and date, nothing more in
+ * a directory) at the end of the last run that relies on them. A placeholder is known by its sticky bit and its owner;
+ * each run holds a shared flock(2) on those that it relies on, so one that a killed launcher left is taken over by
+ * the next launch that needs it. Launches take turns from looking to having made theirs: see turn.h.
  */
 #pragma once
 
@@ -9,11 +11,11 @@
 
 struct placeholder_set;
 
-/* Makes a placeholder, and missing parents, for each of facts->missing. NULL with an error note if one
- * cannot be made; whatever was made until then is removed again. */
+/* Makes a placeholder, and missing parents, for each of facts->missing, and shares those that other runs have made
+ * among facts->places. NULL with an error note if one cannot be made; whatever was made until then is removed. */
 struct placeholder_set *placeholders_make(struct arena *arena, const struct facts *facts,
                                           struct note_list *notes);
 
-/* Removes what was made and is untouched. Safe to call twice; NULL is allowed. Uses only the descriptors
+/* Removes what is untouched and on which no other run relies. Safe to call twice; NULL is allowed. Uses only the descriptors
  * opened by placeholders_make and async-signal-safe calls. */
 void placeholders_remove(struct placeholder_set *set);
