@@ -58,14 +58,14 @@ static struct compiled_layer compile_layer(struct compilation *compilation, cons
     return layer;
 }
 
-static struct compiled_layer read_layer(struct compilation *compilation, const char *file)
+static struct compiled_layer read_layer(struct compilation *compilation, const char *file, bool managed)
 {
     struct compiled_layer layer = {0};
     size_t length = 0;
     const char *error = NULL, *bytes = file_read(compilation->arena, file, LOAD_FILE_LIMIT, &length, &error);
     if (bytes != NULL)
         layer.policy = policy_read(compilation->arena, bytes, length, &error);
-    if (layer.policy != NULL &&
+    if (managed && layer.policy != NULL &&
         (layer.policy->layer_count != 1 || layer.policy->layers[0].kind != LAYER_MANAGED)) {
         layer.policy = NULL;
         error = "it is not one managed policy";
@@ -132,12 +132,17 @@ struct compilation *compile(struct arena *arena, const struct compile_input *inp
     compilation->sources.arena = arena;
     compilation->diagnostics = diagnostic_list_in(arena);
     compilation->layers = arena_array(arena, (size_t)input->managed_count + 1, sizeof *compilation->layers);
-    compilation->layers[compilation->layer_count++] = compile_layer(compilation, input, &input->input, false);
+    bool compiled =
+        input->may_be_bin && !input->only_syntax && input->input.text == NULL && is_bin(input->input.file);
+    compilation->layers[compilation->layer_count++] =
+        compiled ? read_layer(compilation, input->input.file, false)
+                 : compile_layer(compilation, input, &input->input, false);
     for (uint32_t i = 0; i < input->managed_count && compilation->failure == NULL; i++) {
         const char *file = input->managed[i];
         const struct load_input managed = {.file = file};
         compilation->layers[compilation->layer_count++] =
-            is_bin(file) ? read_layer(compilation, file) : compile_layer(compilation, input, &managed, true);
+            is_bin(file) ? read_layer(compilation, file, true)
+                         : compile_layer(compilation, input, &managed, true);
     }
     diagnostics_sort(&compilation->diagnostics);
     if (compilation->failure == NULL && compilation->diagnostics.errors == 0 && !input->only_syntax)

@@ -13,6 +13,7 @@ struct compile_input {
     struct load_input input;
     const char *const *managed; /* files of managed layers, .sbx or .bin; in order */
     uint32_t managed_count;
+    bool may_be_bin;  /* `input` may name a compiled policy, by its suffix .bin */
     bool keep_syntax; /* the syntax trees are wanted afterwards */
     bool only_syntax; /* stop after parsing; keeps them too */
     bool

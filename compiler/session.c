@@ -201,6 +201,7 @@ struct policy *session_compile(struct session *session)
         .managed = options->managed.items,
         .managed_count = options->managed.count,
         .only_syntax = options->dump != NULL && strcmp(options->dump, "syntax") == 0,
+        .may_be_bin = session->may_be_bin,
         .no_hash = session->no_hash,
     };
     session->compilation = compile(session->arena, &input);
@@ -273,10 +274,34 @@ void session_bindings(struct session *session, enum system system, bool here, st
     bindings->command = session->options.command_name;
 }
 
+static const char *realpath_in(struct arena *arena, const char *path)
+{
+    char resolved[PATH_MAX];
+    return realpath(path, resolved) == NULL ? NULL : arena_strdup(arena, resolved);
+}
+
+/* A compiled policy and the files that it was made from, as far as they are still where it says. */
+static void add_compiled(struct session *session, struct bound_policy *bound)
+{
+    const char *bin = realpath_in(session->arena, session->options.arguments.items[0]);
+    if (bin == NULL)
+        return;
+    bound_add_itself(bound, bin, "the policy's own file");
+    const char *directory = arena_copy(session->arena, bin, (size_t)(strrchr(bin, '/') - bin));
+    for (uint32_t i = 0; i < bound->policy->source_count; i++) {
+        const struct policy_source *source = &bound->policy->sources[i];
+        const char *path = arena_format(session->arena, "%s/%s", directory, source->name);
+        if (source->kind != SOURCE_PRESET_BUILTIN && (path = realpath_in(session->arena, path)) != NULL)
+            bound_add_itself(bound, path, "the policy's own file");
+    }
+}
+
 /* The files that made the policy, as the command would name them: as opened, and with links resolved. */
 static void add_itself(struct session *session, struct bound_policy *bound)
 {
     char directory[PATH_MAX];
+    if (session->compilation->layers[0].load == NULL)
+        add_compiled(session, bound);
     for (uint32_t i = 0; i < session->compilation->layer_count; i++) {
         const struct load *load = session->compilation->layers[i].load;
         for (uint32_t j = 0; load != NULL && j < load->unit_count; j++) {

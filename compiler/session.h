@@ -16,7 +16,8 @@ struct session {
     bool system_given;
     /* Values of --root and --env, checked. */
     struct variable_list roots, environment;
-    bool no_hash; /* see struct compile_input */
+    bool may_be_bin; /* see struct compile_input */
+    bool no_hash;    /* see struct compile_input */
     struct compilation *compilation;
     struct note_list notes;
     int exit; /* why a step failed */

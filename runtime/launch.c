@@ -5,6 +5,7 @@
 #include "emitters/bwrap.h"
 #include "runtime/evidence_text.h"
 #include "runtime/expected.h"
+#include "runtime/hint.h"
 #include "runtime/launch_steps.h"
 #include "runtime/probe.h"
 #include "runtime/report.h"
@@ -114,6 +115,9 @@ static bool step_plan(struct launch *launch)
 
     if (temporary->state == ROOT_BOUND && strcmp(temporary->paths[0], "/tmp") != 0)
         input.temporary = temporary->paths[0];
+    if (input.scratch)
+        hint_hidden(launch->arena, launch->prepared.bound, launch->options->command, input.temporary,
+                    &launch->notes);
     launch->plan = plan_make(launch->arena, &input);
     return true;
 }

@@ -53,6 +53,7 @@ static const char *command_of(const struct options *options)
 int command_show(struct session *session)
 {
     session->options.command_name = command_of(&session->options);
+    session->may_be_bin = true;
     const struct policy *policy = session_compile(session);
     if (session->options.dump != NULL)
         return dump(session, policy);

@@ -155,6 +155,7 @@ int command_why(struct session *session)
     const struct options *options = &session->options;
     if (options->dump == NULL && options->arguments.count != (options->batch ? 1 : 3))
         return session_complain(session, "call it as: sbxc why FILE OP ARG, or sbxc why FILE --batch");
+    session->may_be_bin = true;
     struct policy *policy = session_compile(session);
     if (options->dump != NULL)
         return dump(session, policy);
