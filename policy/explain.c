@@ -61,7 +61,7 @@ static const char *granting_line(const struct answer *answer)
 
 static const char git_configuration[] = "$GITDIR/config, $GITDIR/config.worktree";
 static const char git_symptom[] =
-    "  # without it git remote add, clone, submodule and push -u say: Device or resource busy";
+    "  # without it git remote add, submodule (its clone too) and push -u say: Device or resource busy";
 
 /* The path to except from a preset's rule, in the rule's own words if it names that very path. Git writes its
  * two files of configuration in turns, so both belong together. */
