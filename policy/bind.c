@@ -79,6 +79,24 @@ const struct root_value *binder_root(const struct binder *binder, const struct r
     return &bindings->roots[root];
 }
 
+/* The paths that a rule of this use speaks of. Whose a repository is decides what it may be granted; a deny
+ * holds for each that was found, but for one that is as wide as the home. */
+static struct root_value root_in_use(const struct binder *binder, const struct rule *rule, enum root root,
+                                     enum path_use use)
+{
+    const struct root_value *own = &binder->bindings->roots[root];
+    if (use != USE_DENY || !root_of_repository(root) || (own->deny_count == 0 && own->unknown == NULL))
+        return *binder_root(binder, rule, root);
+    const char **paths = arena_array(binder->arena, own->deny_count, sizeof *paths);
+    struct root_value value = {.state = ROOT_UNSET, .paths = paths, .unknown = own->unknown};
+    for (uint32_t i = 0; i < own->deny_count; i++)
+        if (root != ROOT_REPO || !binder_is_wide(binder, rule, own->deny_paths[i]))
+            paths[value.count++] = own->deny_paths[i];
+    if (value.count > 0)
+        value.state = ROOT_BOUND;
+    return value;
+}
+
 static enum path_use use_of(const struct rule *rule)
 {
     bool denies = rule->kind == RULE_DENY || rule->kind == RULE_DENY_EXEC || rule->kind == RULE_DENY_SOCKET;
@@ -179,17 +197,24 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
         note_unset(binder, rule, path, use, "is not set");
         return false;
     }
-    const struct root_value *value = binder_root(binder, rule, path->root);
-    bool empty = value->state == ROOT_BOUND && value->count == 0 && !root_is_found(path->root);
-    if (value->refused != NULL || value->state == ROOT_UNSET || empty) {
-        note_unset(binder, rule, path, use, value->refused != NULL ? value->refused : "is not set");
+    struct root_value value = root_in_use(binder, rule, path->root, use);
+    if (use == USE_DENY && value.unknown != NULL) {
+        binder_note(binder, SBX167_DENY_UNKNOWN, rule,
+                    arena_format(arena, "%s %s (%s)", name_of_root(binder, path), value.unknown,
+                                 rule_text(arena, rule)),
+                    "mend or remove what is named there");
         return false;
     }
-    if (value->state == ROOT_SYMBOLIC)
+    bool empty = value.state == ROOT_BOUND && value.count == 0 && !root_is_found(path->root);
+    if (value.refused != NULL || value.state == ROOT_UNSET || empty) {
+        note_unset(binder, rule, path, use, value.refused != NULL ? value.refused : "is not set");
+        return false;
+    }
+    if (value.state == ROOT_SYMBOLIC)
         VECTOR_PUSH(arena, out,
                     (struct path_text){.path = arena_format(arena, "$%s", root_names[path->root])});
-    for (uint32_t i = 0; value->state == ROOT_BOUND && i < value->count; i++)
-        VECTOR_PUSH(arena, out, (struct path_text){value->paths[i], i == 0 ? value->given : NULL});
+    for (uint32_t i = 0; value.state == ROOT_BOUND && i < value.count; i++)
+        VECTOR_PUSH(arena, out, (struct path_text){value.paths[i], i == 0 ? value.given : NULL});
     return true;
 }
 

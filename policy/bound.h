@@ -24,6 +24,11 @@ struct root_value {
     const char *const *paths; /* absolute, canonical; more than one only where root_is_list */
     uint32_t count;
     const char *given; /* paths[0] as it was found, before its links were resolved; NULL: the same */
+    /* What denies speak of, if that is not `paths`: of a repository also what does not count for grants. NULL:
+     * the same. */
+    const char *const *deny_paths;
+    uint32_t deny_count;
+    const char *unknown; /* why it is not known what a deny would have to cover; using one is an error */
     const char *
         refused; /* $HOME that is relative or not owned by the caller: why; a rule that uses it is an error */
 };

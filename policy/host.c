@@ -205,23 +205,97 @@ static void temporary_find(struct binder *binder)
     root_set(binder, ROOT_TMP, directory != NULL && *directory == '/' ? directory : "/tmp");
 }
 
+struct path_vector {
+    const char **items;
+    uint32_t count, capacity;
+};
+
+static void path_add(struct arena *arena, struct path_vector *list, const char *path)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], path) == 0)
+            return;
+    VECTOR_PUSH(arena, list, path);
+}
+
+/* The whole of what a deny covers: what counts, and the rest of what was found. */
+static void deny_paths_set(struct arena *arena, struct root_value *value, struct path_vector *more,
+                           const char *unknown)
+{
+    struct path_vector all = {0};
+    for (uint32_t i = 0; i < value->count; i++)
+        path_add(arena, &all, value->paths[i]);
+    for (uint32_t i = 0; i < more->count; i++)
+        path_add(arena, &all, more->items[i]);
+    value->unknown = unknown;
+    value->deny_paths = all.items;
+    value->deny_count = all.count;
+}
+
+/* $REPO is the nearest working tree, so those above the one that counts are none of it. Their Git directories
+ * are held none the less: a .git that was planted below must not take that away. */
+static void repository_denies(struct arena *arena, const struct git_trees *trees, struct root_value *repo,
+                              struct root_value *gitdir)
+{
+    struct path_vector tops = {0}, gitdirs = {0};
+    bool below = true;
+    for (uint32_t i = 0; i < trees->count; i++) {
+        const struct git_tree *tree = &trees->items[i];
+        if (below)
+            path_add(arena, &tops, tree->top);
+        below = below && (repo->count == 0 || strcmp(repo->paths[0], tree->top) != 0);
+        if (tree->gitdir != NULL)
+            path_add(arena, &gitdirs, tree->gitdir);
+        if (tree->common != NULL)
+            path_add(arena, &gitdirs, tree->common);
+    }
+    deny_paths_set(arena, repo, &tops, trees->unknown);
+    deny_paths_set(arena, gitdir, &gitdirs, trees->unknown);
+}
+
+/* The working trees that the caller names by --root. */
+static struct git_trees given_trees(struct arena *arena, const struct root_value *repo,
+                                    const struct root_value *gitdir)
+{
+    struct git_trees trees = {0};
+    for (uint32_t i = 0; gitdir->state == ROOT_BOUND && i < gitdir->count; i++) {
+        bool has_top = i == 0 && repo->state == ROOT_BOUND && repo->count > 0;
+        VECTOR_PUSH(arena, &trees,
+                    (struct git_tree){.top = has_top ? repo->paths[0] : NULL, .gitdir = gitdir->paths[i]});
+    }
+    return trees;
+}
+
 static void repository_bind(struct binder *binder)
 {
+    struct arena *arena = binder->arena;
     struct root_value *roots = binder->bindings->roots;
-    struct root_value repo, gitdir;
+    struct root_value repo = {.state = ROOT_UNSET}, gitdir = repo;
+    struct git_trees trees = {0};
+    bool given = roots[ROOT_REPO].state == ROOT_BOUND || roots[ROOT_GITDIR].state == ROOT_BOUND;
     if (roots[ROOT_WORK].state == ROOT_BOUND &&
         (roots[ROOT_REPO].state != ROOT_BOUND || roots[ROOT_GITDIR].state != ROOT_BOUND)) {
-        repository_find(binder->arena, roots[ROOT_WORK].paths[0], binder->request->uid, &repo, &gitdir,
+        repository_find(arena, roots[ROOT_WORK].paths[0], binder->request->uid, &repo, &gitdir,
                         binder->notes);
+        git_trees_find(arena, roots[ROOT_WORK].paths[0], &trees);
+        repository_denies(arena, &trees, &repo, &gitdir);
         if (roots[ROOT_REPO].state != ROOT_BOUND)
             roots[ROOT_REPO] = repo;
         if (roots[ROOT_GITDIR].state != ROOT_BOUND)
             roots[ROOT_GITDIR] = gitdir;
     }
-    if (roots[ROOT_SUBMODULES].state != ROOT_BOUND)
-        submodules_find(binder->arena, &roots[ROOT_REPO], &roots[ROOT_GITDIR], &roots[ROOT_SUBMODULES]);
-    if (roots[ROOT_GITDIRS].state != ROOT_BOUND)
-        gitdirs_find(binder->arena, &roots[ROOT_GITDIR], &roots[ROOT_GITDIRS], binder->notes);
+    if (given)
+        trees = given_trees(arena, &roots[ROOT_REPO], &roots[ROOT_GITDIR]);
+    if (roots[ROOT_SUBMODULES].state != ROOT_BOUND) {
+        submodules_find(arena, &trees, &roots[ROOT_SUBMODULES]);
+        roots[ROOT_SUBMODULES].deny_paths = roots[ROOT_SUBMODULES].paths;
+        roots[ROOT_SUBMODULES].deny_count = roots[ROOT_SUBMODULES].count;
+    }
+    if (roots[ROOT_GITDIRS].state != ROOT_BOUND) {
+        gitdirs_find(arena, &trees, &roots[ROOT_GITDIRS], binder->notes);
+        roots[ROOT_GITDIRS].deny_paths = roots[ROOT_GITDIRS].paths;
+        roots[ROOT_GITDIRS].deny_count = roots[ROOT_GITDIRS].count;
+    }
 }
 
 /* Managed layers do not ask the environment, which whoever runs the command chooses. */

@@ -20,6 +20,7 @@ struct search {
     struct arena *arena;
     struct path_vector waiting; /* directories whose entries are still to be seen */
     struct path_vector found;
+    struct path_vector searched; /* Git directories whose insides are */
 };
 
 static bool holds_file(const struct search *search, const char *directory, const char *name)
@@ -87,17 +88,41 @@ static int compare_paths(const void *one, const void *other)
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
-void gitdirs_find(struct arena *arena, const struct root_value *gitdir, struct root_value *gitdirs,
+static void gitdir_search(struct search *search, const char *gitdir)
+{
+    for (uint32_t i = 0; i < search->searched.count; i++)
+        if (strcmp(search->searched.items[i], gitdir) == 0)
+            return;
+    VECTOR_PUSH(search->arena, &search->searched, gitdir);
+    VECTOR_PUSH(search->arena, &search->waiting, arena_format(search->arena, "%s/worktrees", gitdir));
+    VECTOR_PUSH(search->arena, &search->waiting, arena_format(search->arena, "%s/modules", gitdir));
+}
+
+/* One repository's Git directory can lie in that of another. */
+static void found_unite(struct path_vector *found)
+{
+    uint32_t kept = 0;
+    if (found->count > 0)
+        qsort(found->items, found->count, sizeof *found->items, compare_paths);
+    for (uint32_t i = 0; i < found->count; i++)
+        if (kept == 0 || strcmp(found->items[kept - 1], found->items[i]) != 0)
+            found->items[kept++] = found->items[i];
+    found->count = kept;
+}
+
+void gitdirs_find(struct arena *arena, const struct git_trees *trees, struct root_value *gitdirs,
                   struct note_list *notes)
 {
     struct search search = {.arena = arena};
-    *gitdirs = (struct root_value){.state = ROOT_UNSET};
-    if (gitdir->state != ROOT_BOUND || gitdir->count == 0)
-        return;
-    for (uint32_t i = 0; i < gitdir->count; i++) {
-        VECTOR_PUSH(arena, &search.waiting, arena_format(arena, "%s/worktrees", gitdir->paths[i]));
-        VECTOR_PUSH(arena, &search.waiting, arena_format(arena, "%s/modules", gitdir->paths[i]));
+    *gitdirs = (struct root_value){.state = ROOT_UNSET, .unknown = trees->unknown};
+    for (uint32_t i = 0; i < trees->count; i++) {
+        if (trees->items[i].gitdir != NULL)
+            gitdir_search(&search, trees->items[i].gitdir);
+        if (trees->items[i].common != NULL)
+            gitdir_search(&search, trees->items[i].common);
     }
+    if (search.searched.count == 0)
+        return;
     for (uint32_t i = 0; i < search.waiting.count && i < DIRECTORIES_MOST; i++)
         directory_search(&search, search.waiting.items[i]);
     if (search.waiting.count > DIRECTORIES_MOST)
@@ -105,10 +130,10 @@ void gitdirs_find(struct arena *arena, const struct root_value *gitdir, struct r
                             .code = SBX178_GITDIRS_TOO_MANY,
                             .text = arena_format(
                                 arena, "%s holds more than %d directories of worktrees and submodules",
-                                escape_string(arena, gitdir->paths[0]), DIRECTORIES_MOST),
+                                escape_string(arena, search.searched.items[0]), DIRECTORIES_MOST),
                         });
-    if (search.found.count > 0)
-        qsort(search.found.items, search.found.count, sizeof *search.found.items, compare_paths);
-    *gitdirs =
-        (struct root_value){.state = ROOT_BOUND, .paths = search.found.items, .count = search.found.count};
+    found_unite(&search.found);
+    gitdirs->state = ROOT_BOUND;
+    gitdirs->paths = search.found.items;
+    gitdirs->count = search.found.count;
 }

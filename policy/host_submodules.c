@@ -3,84 +3,122 @@
 #include "base/vector.h"
 #include "policy/git_index.h"
 
-#include <limits.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { INDEX_LARGEST = 256 * 1024 * 1024, POINTER_LARGEST = PATH_MAX + 16 };
-
-/* A working tree whose index is still to be read. */
-struct working_tree {
-    const char *top, *gitdir;
-};
+enum { INDEX_LARGEST = 256 * 1024 * 1024 };
 
 struct search {
     struct arena *arena;
-    struct {
-        struct working_tree *items;
-        uint32_t count, capacity;
-    } waiting;
+    struct git_trees trees; /* whose index is still to be read */
     struct {
         const char **items;
         uint32_t count, capacity;
     } found;
 };
 
-/* The Git directory that a submodule's .git is or names, or NULL. */
-static const char *gitdir_of(struct arena *arena, const char *top, const char *git, const struct stat *about)
-{
-    static const char title[] = "gitdir: ";
-    size_t length;
-    const char *error;
-    if (S_ISDIR(about->st_mode))
-        return git;
-    char *line = S_ISREG(about->st_mode) ? file_read(arena, git, POINTER_LARGEST, &length, &error) : NULL;
-    if (line == NULL || strncmp(line, title, strlen(title)) != 0)
-        return NULL;
-    const char *named = line + strlen(title);
-    line[strcspn(line, "\r\n")] = '\0';
-    return *named == '/' ? named : arena_format(arena, "%s/%s", top, named);
-}
-
 /* A repository would be planted in a submodule's .git, or in its directory while it has none. One behind a
  * link is none to Git. */
 static void submodule_add(struct search *search, const char *top)
 {
     struct arena *arena = search->arena;
+    errno = 0;
     const char *git = arena_format(arena, "%s/.git", top), *real = host_canonical(arena, top);
     struct stat about;
+    if (real == NULL && errno == EACCES)
+        git_unknown(arena, &search->trees, top, strerror(errno));
     if (real == NULL || strcmp(real, top) != 0)
         return;
-    bool populated = lstat(git, &about) == 0;
-    VECTOR_PUSH(arena, &search->found, populated ? git : top);
-    const char *gitdir = populated ? gitdir_of(arena, top, git, &about) : NULL;
-    if (gitdir != NULL)
-        VECTOR_PUSH(arena, &search->waiting, (struct working_tree){top, gitdir});
+    VECTOR_PUSH(arena, &search->found, lstat(git, &about) == 0 ? git : top);
+    git_tree_add(arena, top, &search->trees);
 }
 
-static void index_search(struct search *search, struct working_tree tree)
+/* The index at `path`, or NULL: there is none, or the cause is in search->trees. */
+static const struct git_index *index_read(struct search *search, const char *path, bool may_lack)
 {
+    struct stat about;
     size_t length;
-    const char *error, *index = arena_format(search->arena, "%s/index", tree.gitdir);
-    const char *bytes = file_read(search->arena, index, INDEX_LARGEST, &length, &error);
-    const struct git_paths *paths = bytes == NULL ? NULL : git_index_submodules(search->arena, bytes, length);
-    /* Git refuses an index that is not in order, so a path can stand in it once. */
-    for (uint32_t i = 0; paths != NULL && i < paths->count; i++)
-        if (i == 0 || strcmp(paths->items[i - 1], paths->items[i]) < 0)
-            submodule_add(search, arena_format(search->arena, "%s/%s", tree.top, paths->items[i]));
+    const char *error;
+    if (lstat(path, &about) != 0 && errno == ENOENT && may_lack)
+        return NULL;
+    const char *bytes = file_read(search->arena, path, INDEX_LARGEST, &length, &error);
+    if (bytes == NULL) {
+        git_unknown(search->arena, &search->trees, path, error);
+        return NULL;
+    }
+    const struct git_index *index = git_index_read(search->arena, bytes, length);
+    if (index == NULL)
+        git_unknown(search->arena, &search->trees, path, "it is no index that is understood");
+    return index;
 }
 
-void submodules_find(struct arena *arena, const struct root_value *repo, const struct root_value *gitdir,
-                     struct root_value *submodules)
+static void submodules_add(struct search *search, const char *top, const struct git_paths *paths)
+{
+    /* Git refuses an index that is not in order, so a path can stand in it once. */
+    for (uint32_t i = 0; i < paths->count; i++)
+        if (i == 0 || strcmp(paths->items[i - 1], paths->items[i]) < 0)
+            submodule_add(search, arena_format(search->arena, "%s/%s", top, paths->items[i]));
+}
+
+/* A split index stands on a shared one. What it deletes there is kept: a path too many is only denied. */
+static void index_search(struct search *search, struct git_tree tree)
+{
+    if (tree.gitdir == NULL || tree.top == NULL)
+        return;
+    const char *path = arena_format(search->arena, "%s/index", tree.gitdir);
+    const struct git_index *index = index_read(search, path, true);
+    if (index == NULL)
+        return;
+    submodules_add(search, tree.top, &index->submodules);
+    if (index->shared == NULL)
+        return;
+    path = arena_format(search->arena, "%s/sharedindex.%s", tree.gitdir, index->shared);
+    const struct git_index *shared = index_read(search, path, false);
+    if (shared == NULL)
+        return;
+    submodules_add(search, tree.top, &shared->submodules);
+    struct git_paths replaced = git_index_replaced(search->arena, shared, index);
+    submodules_add(search, tree.top, &replaced);
+}
+
+static int compare_paths(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+static void found_unite(struct search *search)
+{
+    uint32_t kept = 0;
+    if (search->found.count > 0)
+        qsort(search->found.items, search->found.count, sizeof *search->found.items, compare_paths);
+    for (uint32_t i = 0; i < search->found.count; i++)
+        if (kept == 0 || strcmp(search->found.items[kept - 1], search->found.items[i]) != 0)
+            search->found.items[kept++] = search->found.items[i];
+    search->found.count = kept;
+}
+
+void submodules_find(struct arena *arena, const struct git_trees *trees, struct root_value *submodules)
 {
     struct search search = {.arena = arena};
-    *submodules = (struct root_value){.state = ROOT_UNSET};
-    if (repo->state != ROOT_BOUND || gitdir->state != ROOT_BOUND || repo->count == 0 || gitdir->count == 0)
+    *submodules = (struct root_value){.state = ROOT_UNSET, .unknown = trees->unknown};
+    if (trees->count == 0)
         return;
-    VECTOR_PUSH(arena, &search.waiting, (struct working_tree){repo->paths[0], gitdir->paths[0]});
+    for (uint32_t i = 0; i < trees->count; i++)
+        VECTOR_PUSH(arena, &search.trees, trees->items[i]);
+    search.trees.unknown = trees->unknown;
     /* Each submodule lies below the one before it, so the way down ends. */
-    for (uint32_t i = 0; i < search.waiting.count; i++)
-        index_search(&search, search.waiting.items[i]);
-    *submodules =
-        (struct root_value){.state = ROOT_BOUND, .paths = search.found.items, .count = search.found.count};
+    for (uint32_t i = 0; i < search.trees.count; i++) {
+        const char *unknown = search.trees.unknown;
+        bool foreign = search.trees.items[i].foreign;
+        index_search(&search, search.trees.items[i]);
+        if (foreign)
+            search.trees.unknown = unknown;
+    }
+    found_unite(&search);
+    *submodules = (struct root_value){.state = ROOT_BOUND,
+                                      .paths = search.found.items,
+                                      .count = search.found.count,
+                                      .unknown = search.trees.unknown};
 }

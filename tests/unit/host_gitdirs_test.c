@@ -38,8 +38,10 @@ static void each_worktree_and_submodule_gives_its_git_directory(void **state)
     struct arena *arena = arena_create(0);
     struct note_list notes = note_list_in(arena);
     const char *git = arena_format(arena, "%s/.git", folder);
-    struct root_value gitdir = {.state = ROOT_BOUND, .paths = &git, .count = 1}, found;
-    gitdirs_find(arena, &gitdir, &found, &notes);
+    struct git_trees trees;
+    struct root_value found;
+    git_trees_find(arena, folder, &trees);
+    gitdirs_find(arena, &trees, &found, &notes);
     assert_int_equal(found.state, ROOT_BOUND);
     assert_int_equal(notes.count, 0);
     assert_int_equal(found.count, EXPECTED);
@@ -55,9 +57,9 @@ static void no_repository_leaves_it_unset_and_a_plain_one_empty(void **state)
     (void)state;
     struct arena *arena = arena_create(0);
     struct note_list notes = note_list_in(arena);
-    const char *nowhere = "/nowhere/.git";
-    struct root_value none = {.state = ROOT_UNSET}, found;
-    struct root_value plain = {.state = ROOT_BOUND, .paths = &nowhere, .count = 1};
+    struct git_tree nowhere = {.top = "/nowhere", .gitdir = "/nowhere/.git"};
+    struct git_trees none = {0}, plain = {.items = &nowhere, .count = 1};
+    struct root_value found;
     gitdirs_find(arena, &none, &found, &notes);
     assert_int_equal(found.state, ROOT_UNSET);
     gitdirs_find(arena, &plain, &found, &notes);

@@ -28,10 +28,11 @@ static void each_submodule_gives_its_git_or_its_directory(void **state)
     assert_int_equal(system(command), 0);
 
     struct arena *arena = arena_create(0);
-    const char *root = folder, *git = arena_format(arena, "%s/.git", folder);
-    struct root_value repo = {.state = ROOT_BOUND, .paths = &root, .count = 1};
-    struct root_value gitdir = {.state = ROOT_BOUND, .paths = &git, .count = 1}, found;
-    submodules_find(arena, &repo, &gitdir, &found);
+    struct git_trees trees;
+    struct root_value found;
+    git_trees_find(arena, folder, &trees);
+    submodules_find(arena, &trees, &found);
+    assert_null(found.unknown);
     assert_int_equal(found.state, ROOT_BOUND);
     assert_int_equal(found.count, 3);
     assert_string_equal(found.paths[0], arena_format(arena, "%s/gone", folder));
@@ -46,8 +47,9 @@ static void no_repository_leaves_it_unset(void **state)
 {
     (void)state;
     struct arena *arena = arena_create(0);
-    struct root_value none = {.state = ROOT_UNSET}, found;
-    submodules_find(arena, &none, &none, &found);
+    struct git_trees none = {0};
+    struct root_value found;
+    submodules_find(arena, &none, &found);
     assert_int_equal(found.state, ROOT_UNSET);
     arena_destroy(arena);
 }
