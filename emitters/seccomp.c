@@ -40,6 +40,13 @@ enum {
     TIOC_STI = 0x5412,
     TIOC_LINUX = 0x541c,
     TIOC_SETD = 0x5423,
+    /* the sandbox's first process, which holds all others */
+    PROCESS_ONE = 1,
+    PRIORITY_OF_USER = 2,    /* PRIO_USER */
+    IO_PRIORITY_OF_USER = 3, /* IOPRIO_WHO_USER */
+    /* modes and what opens need one */
+    MODE_SET_ID = 06000,      /* S_ISUID, S_ISGID */
+    OPEN_CREATES = 020000100, /* O_CREAT, O_TMPFILE without O_DIRECTORY */
     /* clone: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET */
     NEW_NAMESPACES = 0x7e020000,
 };
@@ -64,6 +71,17 @@ struct program {
     struct arena *arena;
     struct instruction *items;
     uint32_t count, capacity;
+};
+
+enum { CLOSED = false, REOPENABLE = true };
+
+/* A call of which only some arguments are refused: `write` puts the block that looks at them. */
+struct argument_check {
+    const char *name;
+    void (*write)(struct program *program, const struct argument_check *check,
+                  const struct seccomp_request *request);
+    unsigned argument;
+    bool reopenable;
 };
 
 static void put(struct program *program, uint16_t code, uint32_t value)
@@ -110,8 +128,10 @@ static uint32_t refuse(uint32_t error)
 
 /* Input put into the terminal's queue is read by the shell outside; line disciplines reach drivers of every
  * age. */
-static void check_ioctl(struct program *program, const struct seccomp_request *request)
+static void check_ioctl(struct program *program, const struct argument_check *check,
+                        const struct seccomp_request *request)
 {
+    (void)check;
     (void)request;
     load_argument(program, 1);
     return_if(program, BPF_JUMP_EQUAL, TIOC_STI, refuse(REFUSE_EPERM));
@@ -122,8 +142,10 @@ static void check_ioctl(struct program *program, const struct seccomp_request *r
 
 /* Internet families are held by the network namespace, Unix sockets by being refused; every other family
  * (vsock, packet, crypto, Bluetooth, ...) reaches something that no rule speaks of. */
-static void check_socket(struct program *program, const struct seccomp_request *request)
+static void check_socket(struct program *program, const struct argument_check *check,
+                         const struct seccomp_request *request)
 {
+    (void)check;
     load_argument(program, 0);
     return_if(program, BPF_JUMP_EQUAL, FAMILY_UNIX,
               request->unix_sockets ? RESULT_ALLOW : refuse(REFUSE_EPERM));
@@ -148,8 +170,10 @@ static void check_socket(struct program *program, const struct seccomp_request *
 
 /* A connected pair talks to itself; but each end of a datagram pair can be connected to any socket's path
  * again. */
-static void check_socketpair(struct program *program, const struct seccomp_request *request)
+static void check_socketpair(struct program *program, const struct argument_check *check,
+                             const struct seccomp_request *request)
 {
+    (void)check;
     load_argument(program, 0);
     uint32_t local = block_begin(program, BPF_JUMP_EQUAL, FAMILY_UNIX);
     if (!request->unix_sockets) {
@@ -165,8 +189,10 @@ static void check_socketpair(struct program *program, const struct seccomp_reque
     put_return(program, refuse(REFUSE_EAFNOSUPPORT));
 }
 
-static void check_clone(struct program *program, const struct seccomp_request *request)
+static void check_clone(struct program *program, const struct argument_check *check,
+                        const struct seccomp_request *request)
 {
+    (void)check;
     (void)request;
     load_argument(program, 0);
     return_if(program, BPF_JUMP_ANY_BIT, NEW_NAMESPACES, refuse(REFUSE_EPERM));
@@ -175,8 +201,10 @@ static void check_clone(struct program *program, const struct seccomp_request *r
 
 /* The ordinary personality and the question for the present one; the others switch off protections such as
  * the random layout of memory. */
-static void check_personality(struct program *program, const struct seccomp_request *request)
+static void check_personality(struct program *program, const struct argument_check *check,
+                              const struct seccomp_request *request)
 {
+    (void)check;
     (void)request;
     load_argument(program, 0);
     return_if(program, BPF_JUMP_EQUAL, 0, RESULT_ALLOW);
@@ -184,25 +212,98 @@ static void check_personality(struct program *program, const struct seccomp_requ
     put_return(program, refuse(REFUSE_EPERM));
 }
 
-/* Calls of which some arguments are refused; the often called ones first. */
-static const struct argument_check {
-    const char *name;
-    void (*write)(struct program *program, const struct seccomp_request *request);
-} argument_checks[] = {
-    {"ioctl", check_ioctl},
-    {"clone", check_clone},
-    {"socket", check_socket},
-    {"socketpair", check_socketpair},
-    {"personality", check_personality},
+/* The command has the rights to slow the sandbox's first process down or to take its descriptors; everything
+ * else ends when this process does, so nothing may keep it from running. */
+static void check_process(struct program *program, const struct argument_check *check,
+                          const struct seccomp_request *request)
+{
+    (void)request;
+    load_argument(program, check->argument);
+    return_if(program, BPF_JUMP_EQUAL, PROCESS_ONE, refuse(REFUSE_EPERM));
+    put_return(program, RESULT_ALLOW);
+}
+
+/* The same of calls that name a process, a group or a user: nobody but the first process is in group 1, and
+ * all processes belong to the same user. */
+static void check_priority(struct program *program, const struct argument_check *check,
+                           const struct seccomp_request *request)
+{
+    bool input = strcmp(check->name, "ioprio_set") == 0;
+    load_argument(program, 0);
+    return_if(program, BPF_JUMP_EQUAL, input ? IO_PRIORITY_OF_USER : PRIORITY_OF_USER, refuse(REFUSE_EPERM));
+    check_process(program, check, request);
+}
+
+/* A file that starts with its owner's rights, or its group's, would outlive the sandbox and be started
+ * outside of it. */
+static void check_mode(struct program *program, const struct argument_check *check,
+                       const struct seccomp_request *request)
+{
+    (void)request;
+    load_argument(program, check->argument);
+    return_if(program, BPF_JUMP_ANY_BIT, MODE_SET_ID, refuse(REFUSE_EPERM));
+    put_return(program, RESULT_ALLOW);
+}
+
+/* The mode follows the flags, and means something only where a file may be created. */
+static void check_open(struct program *program, const struct argument_check *check,
+                       const struct seccomp_request *request)
+{
+    load_argument(program, check->argument - 1);
+    uint32_t creates = block_begin(program, BPF_JUMP_ANY_BIT, OPEN_CREATES);
+    check_mode(program, check, request);
+    block_end(program, creates);
+    put_return(program, RESULT_ALLOW);
+}
+
+/* Calls of which some arguments are refused; the often called ones first. `argument` is the position of the
+ * process, the process group or the mode. */
+static const struct argument_check argument_checks[] = {
+    {"openat", check_open, 3, CLOSED},
+    {"open", check_open, 2, CLOSED},
+    {"ioctl", check_ioctl, 1, CLOSED},
+    {"clone", check_clone, 0, REOPENABLE},
+    {"socket", check_socket, 0, CLOSED},
+    {"socketpair", check_socketpair, 0, CLOSED},
+    {"personality", check_personality, 0, REOPENABLE},
+    {"creat", check_mode, 1, CLOSED},
+    {"chmod", check_mode, 1, REOPENABLE},
+    {"fchmod", check_mode, 1, REOPENABLE},
+    {"fchmodat", check_mode, 2, REOPENABLE},
+    {"fchmodat2", check_mode, 2, REOPENABLE},
+    {"mknod", check_mode, 1, CLOSED},
+    {"mknodat", check_mode, 2, CLOSED},
+    {"setpgid", check_process, 1, CLOSED},
+    {"prlimit64", check_process, 0, CLOSED},
+    {"setpriority", check_priority, 1, CLOSED},
+    {"ioprio_set", check_priority, 1, CLOSED},
+    {"sched_setscheduler", check_process, 0, CLOSED},
+    {"sched_setparam", check_process, 0, CLOSED},
+    {"sched_setattr", check_process, 0, CLOSED},
+    {"sched_setaffinity", check_process, 0, CLOSED},
+    {"migrate_pages", check_process, 0, CLOSED},
+    {"move_pages", check_process, 0, CLOSED},
 };
 enum { ARGUMENT_CHECKS = sizeof argument_checks / sizeof *argument_checks };
 
-bool syscall_checked_by_argument(const char *name)
+static const struct argument_check *argument_check_named(const char *name)
 {
     for (int i = 0; i < ARGUMENT_CHECKS; i++)
         if (strcmp(argument_checks[i].name, name) == 0)
-            return true;
-    return false;
+            return &argument_checks[i];
+    return NULL;
+}
+
+bool syscall_checked_by_argument(const char *name)
+{
+    return argument_check_named(name) != NULL;
+}
+
+bool syscall_may_reopen(const char *name)
+{
+    const struct baseline_entry *entry = baseline_entry_named(name);
+    const struct argument_check *check = argument_check_named(name);
+    return entry != NULL ? entry->reopenable : check != NULL && check->reopenable;
 }
 
 static bool listed(const char *const *names, const char *name)
@@ -233,7 +334,7 @@ static void write_argument_checks(struct program *program, const struct seccomp_
         if (number < 0 || refusal_of(request, check->name) != 0 || listed(request->reopened, check->name))
             continue;
         uint32_t begin = block_begin(program, BPF_JUMP_EQUAL, (uint32_t)number);
-        check->write(program, request);
+        check->write(program, check, request);
         block_end(program, begin);
     }
 }

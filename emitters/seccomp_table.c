@@ -58,12 +58,6 @@ bool syscall_denied_by_baseline(const char *name)
     return baseline_entry_named(name) != NULL || syscall_checked_by_argument(name);
 }
 
-bool syscall_may_reopen(const char *name)
-{
-    const struct baseline_entry *entry = baseline_entry_named(name);
-    return entry != NULL ? entry->reopenable : strcmp(name, "personality") == 0 || strcmp(name, "clone") == 0;
-}
-
 const char *const *syscall_list(void)
 {
     return names;
