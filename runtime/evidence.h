@@ -37,6 +37,7 @@ enum status_kind {
     STATUS_STARTED,     /* inner: the command was executed */
     STATUS_NOT_STARTED, /* inner: it could not be; number is errno */
     STATUS_ENDED,       /* inner: number is the wait status of the command */
+    STATUS_SIGNALLED,   /* inner: a signal was handed on */
     STATUS_SIGNAL,      /* launcher: number is a signal for the command */
     STATUS_SIGNAL_GROUP /* launcher: one that came from the terminal, for the command's process group */
 };

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -19,12 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STAGE_FAILED = 1 };
+enum { STAGE_FAILED = 1, EVENT_SOURCES = 3, REAPED_AT_ONCE = 64 };
 
 struct stage {
     struct inner_config config;
     sigset_t command_mask; /* what the command gets */
     int children;          /* signalfd */
+    int events;            /* epoll of go, status and children, made before any limit holds */
     int failure[2];        /* pipe on which the command's errno comes, if it cannot be executed */
     pid_t command;
 };
@@ -120,28 +121,33 @@ static bool command_start(struct stage *stage)
     return say(stage, &message) && message.kind == STATUS_STARTED;
 }
 
-/* Reaps whatever ended; true once the command itself did, with its wait status. */
-static bool command_ended(const struct stage *stage, int *status)
+enum reaping { REAPED_ALL, REAPED_SOME, REAPED_COMMAND };
+
+/* Reaps what ended; at the command itself with its wait status. A command can start orphans faster than they
+ * can be reaped, so that this must come to an end before they do. */
+static enum reaping children_reap(const struct stage *stage, int *status)
 {
     struct signalfd_siginfo information;
     ssize_t ignored = read(stage->children, &information, sizeof information);
-    bool ended = false;
-    pid_t child;
-    int one;
 
     (void)ignored;
-    while ((child = waitpid(-1, &one, WNOHANG)) > 0)
+    for (int i = 0; i < REAPED_AT_ONCE; i++) {
+        int one;
+        pid_t child = waitpid(-1, &one, WNOHANG);
+        if (child <= 0)
+            return REAPED_ALL;
         if (child == stage->command) {
             *status = one;
-            ended = true;
+            return REAPED_COMMAND;
         }
-    return ended;
+    }
+    return REAPED_SOME;
 }
 
-/* Hands a signal on; false when the launcher is gone. */
+/* Hands a signal on and says so; false when the launcher is gone. */
 static bool forward_signal(const struct stage *stage)
 {
-    struct status_message message;
+    struct status_message message, done = {.kind = STATUS_SIGNALLED};
     ssize_t got = recv(stage->config.status, &message, sizeof message, MSG_DONTWAIT);
 
     if (got < 0)
@@ -152,29 +158,52 @@ static bool forward_signal(const struct stage *stage)
         kill(stage->command, message.number);
     if (message.kind == STATUS_SIGNAL_GROUP)
         kill(-stage->command, message.number);
+    /* A launcher that does not read has no use for it. */
+    send(stage->config.status, &done, sizeof done, MSG_NOSIGNAL | MSG_DONTWAIT);
     return true;
 }
 
+/* Waits for the launcher, a signal or a child. Whatever goes wrong here ends process 1, and so everything:
+ * nothing could end it any more if it went on without hearing. */
 static int watch(const struct stage *stage)
 {
-    struct pollfd ready[] = {
-        {.fd = stage->config.go, .events = POLLIN},
-        {.fd = stage->config.status, .events = POLLIN},
-        {.fd = stage->children, .events = POLLIN},
-    };
     struct status_message message = {.kind = STATUS_ENDED};
+    bool children = false;
 
     for (;;) {
-        if (poll(ready, 3, -1) < 0)
+        struct epoll_event ready[EVENT_SOURCES];
+        int count = epoll_wait(stage->events, ready, EVENT_SOURCES, children ? 0 : -1);
+        if (count < 0 && errno != EINTR)
+            return STAGE_FAILED;
+        for (int i = 0; i < count; i++) {
+            /* The launcher writes one byte in all, so anything here is its end. */
+            if (ready[i].data.fd == stage->config.go)
+                return STAGE_FAILED;
+            if (ready[i].data.fd == stage->config.status && !forward_signal(stage))
+                return STAGE_FAILED;
+            children = children || ready[i].data.fd == stage->children;
+        }
+        if (!children)
             continue;
-        /* The launcher writes one byte in all, so anything here is its end. */
-        if (ready[0].revents != 0)
-            return STAGE_FAILED;
-        if (ready[1].revents != 0 && !forward_signal(stage))
-            return STAGE_FAILED;
-        if (ready[2].revents != 0 && command_ended(stage, &message.number))
+        enum reaping reaping = children_reap(stage, &message.number);
+        if (reaping == REAPED_COMMAND)
             return say(stage, &message) ? 0 : STAGE_FAILED;
+        children = reaping == REAPED_SOME;
     }
+}
+
+/* Unlike poll, epoll does not ask how many files may be open, which may be fewer than are waited for. */
+static bool events_prepare(struct stage *stage)
+{
+    const int sources[EVENT_SOURCES] = {stage->config.go, stage->config.status, stage->children};
+
+    stage->events = epoll_create1(EPOLL_CLOEXEC);
+    for (int i = 0; i < EVENT_SOURCES; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = sources[i]};
+        if (epoll_ctl(stage->events, EPOLL_CTL_ADD, sources[i], &event) != 0)
+            return false;
+    }
+    return true;
 }
 
 static bool signals_prepare(struct stage *stage)
@@ -191,6 +220,14 @@ static bool signals_prepare(struct stage *stage)
     return stage->children >= 0;
 }
 
+/* Nobody in the sandbox may run before process 1, whatever the caller may do. */
+static bool priorities_close(void)
+{
+    const struct rlimit none = {0, 0};
+
+    return setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0;
+}
+
 /* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A
  * limit of open files leaves no room for more, hence the pipe first. */
 static bool restrict_self(struct stage *stage, struct evidence *evidence)
@@ -201,7 +238,7 @@ static bool restrict_self(struct stage *stage, struct evidence *evidence)
     if (evidence->landlock_abi >= LANDLOCK_ABI_SCOPES)
         evidence->scoped = landlock_scope();
     if (pipe2(stage->failure, O_CLOEXEC) != 0 || setrlimit(RLIMIT_CORE, &no_core) != 0 ||
-        setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        !priorities_close() || setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
     evidence->files_soft = files.rlim_cur;
     evidence->files_hard = files.rlim_max;
@@ -226,7 +263,7 @@ int inner_stage(const char *descriptor)
         return STAGE_FAILED;
     prctl(PR_SET_NAME, "sbx-launch");
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
-        !signals_prepare(&stage) || !variables_prepare(&stage.config))
+        !signals_prepare(&stage) || !events_prepare(&stage) || !variables_prepare(&stage.config))
         return STAGE_FAILED;
     evidence_measure(arena, &stage.config, &message.evidence);
     if (!restrict_self(&stage, &message.evidence) || !say(&stage, &message))

@@ -367,7 +367,9 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
         return outcome->number;
     if (outcome->kind == OUTCOME_NOT_STARTED)
         return launch_not_executed(launch, outcome->number);
-    report_line(launch->arena, "the sandbox was ended from outside");
+    report_line(launch->arena, outcome->kind == OUTCOME_SILENT
+                                   ? "the sandbox did not answer a signal and was killed"
+                                   : "the sandbox was ended from outside");
     return SIGKILL;
 }
 

@@ -16,7 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ERROR_BYTES = 16384, END_MILLISECONDS = 10000, ORPHAN_MILLISECONDS = 1000 };
+enum {
+    ERROR_BYTES = 16384,
+    END_MILLISECONDS = 10000,
+    ORPHAN_MILLISECONDS = 1000,
+};
 
 /* Waits for `process` until `deadline`; true once it is reaped or was no child of ours. */
 static bool reap_until(pid_t process, int64_t deadline)
@@ -153,8 +157,11 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
             sandbox_end(sandbox);
             return (struct outcome){.kind = OUTCOME_LATE, .text = errors_text(arena, sandbox, &text)};
         }
-        if (poll(ready, 3, (int)left) < 0)
-            continue;
+        if (poll(ready, 3, (int)left) < 0) {
+            if (errno == EINTR)
+                continue;
+            return failed(arena, sandbox, &text);
+        }
         if (ready[0].revents != 0) {
             if (!message_take(sandbox, &message) || message.kind != STATUS_EVIDENCE)
                 return failed(arena, sandbox, &text);
@@ -173,22 +180,29 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
     }
 }
 
-/* One signal on its way to the command. From a terminal it is meant for everything in the foreground. */
-static void signal_forward(const struct sandbox *sandbox, const struct signals *signals)
+static bool asks_for_the_end(uint32_t number)
+{
+    return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+}
+
+/* One signal on its way to the command. From a terminal it is meant for everything in the foreground. Returns
+ * whether process 1 has to answer within time. */
+static bool signal_forward(const struct sandbox *sandbox, const struct signals *signals)
 {
     struct signalfd_siginfo information;
     struct status_message message = {.kind = STATUS_SIGNAL};
 
     if (read(signals->descriptor, &information, sizeof information) != (ssize_t)sizeof information ||
         information.ssi_signo == SIGCHLD)
-        return;
+        return false;
     message.number = (int)information.ssi_signo;
     if (information.ssi_code == SI_KERNEL || information.ssi_signo == SIGTSTP ||
         information.ssi_signo == SIGCONT)
         message.kind = STATUS_SIGNAL_GROUP;
-    send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL);
+    send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (information.ssi_signo == SIGTSTP)
         raise(SIGSTOP);
+    return asks_for_the_end(information.ssi_signo);
 }
 
 void streams_drain(struct streams *streams)
@@ -210,25 +224,42 @@ static struct pollfd pump_event(const struct streams *streams, int i)
                   : (struct pollfd){.fd = streams->pump_from[i], .events = POLLIN};
 }
 
+/* Puts the message on the outcome; false when nothing more will come. */
+static bool message_heed(const struct status_message *message, struct outcome *outcome)
+{
+    if (message->kind == STATUS_ENDED)
+        *outcome = (struct outcome){.kind = OUTCOME_ENDED, .number = message->number};
+    if (message->kind == STATUS_NOT_STARTED)
+        *outcome = (struct outcome){.kind = OUTCOME_NOT_STARTED, .number = message->number};
+    return message->kind == STATUS_STARTED || message->kind == STATUS_SIGNALLED;
+}
+
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                            struct streams *streams)
 {
+    enum { STATUS, SIGNALS, ERRORS, PUMP, WAITED_FOR = PUMP + 3 };
     struct buffer text = buffer_in(arena);
     struct outcome outcome = {.kind = OUTCOME_FAILED};
     struct status_message message;
+    int64_t deadline = 0; /* 0: process 1 owes no answer */
     bool running = write(sandbox->go, "g", 1) == 1;
 
     while (running) {
-        enum { STATUS, SIGNALS, ERRORS, PUMP };
-        struct pollfd ready[PUMP + 3] = {{.fd = sandbox->status, .events = POLLIN},
-                                         {.fd = signals->descriptor, .events = POLLIN},
-                                         {.fd = sandbox->errors, .events = POLLIN}};
+        struct pollfd ready[WAITED_FOR] = {{.fd = sandbox->status, .events = POLLIN},
+                                           {.fd = signals->descriptor, .events = POLLIN},
+                                           {.fd = sandbox->errors, .events = POLLIN}};
         for (int i = 0; i < 3; i++)
             ready[PUMP + i] = pump_event(streams, i);
-        if (poll(ready, PUMP + 3, -1) < 0)
+        int count = poll(ready, WAITED_FOR, deadline == 0 ? -1 : ANSWER_MILLISECONDS / 10);
+        if (count < 0 && errno == EINTR)
             continue;
-        if (ready[SIGNALS].revents != 0)
-            signal_forward(sandbox, signals);
+        /* Process 1 answers a signal at once, whatever the command makes of it. */
+        if (count < 0)
+            break;
+        if (deadline != 0 && ready[STATUS].revents == 0 && now_milliseconds() > deadline)
+            return (struct outcome){.kind = OUTCOME_SILENT};
+        if (ready[SIGNALS].revents != 0 && signal_forward(sandbox, signals) && deadline == 0)
+            deadline = now_milliseconds() + ANSWER_MILLISECONDS;
         for (int i = 0; i < 3; i++)
             if (ready[PUMP + i].revents != 0)
                 streams_pump(streams, i);
@@ -238,11 +269,8 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
             continue;
         if (!message_take(sandbox, &message))
             break;
-        running = message.kind == STATUS_STARTED;
-        if (message.kind == STATUS_ENDED)
-            outcome = (struct outcome){.kind = OUTCOME_ENDED, .number = message.number};
-        if (message.kind == STATUS_NOT_STARTED)
-            outcome = (struct outcome){.kind = OUTCOME_NOT_STARTED, .number = message.number};
+        running = message_heed(&message, &outcome);
+        deadline = message.kind == STATUS_SIGNALLED ? 0 : deadline;
     }
     if (outcome.kind == OUTCOME_FAILED)
         outcome.text = errors_text(arena, sandbox, &text);

@@ -6,7 +6,10 @@
 #include "runtime/signals.h"
 #include "runtime/streams.h"
 
-enum { START_SECONDS = 20 /* until the evidence must be there */ };
+enum {
+    START_SECONDS = 20,        /* until the evidence must be there */
+    ANSWER_MILLISECONDS = 5000 /* until process 1 must have handed a signal on */
+};
 
 /* Why a sandbox came to nothing, or how its command ended. */
 enum outcome_kind {
@@ -14,6 +17,7 @@ enum outcome_kind {
     OUTCOME_FAILED,      /* the backend ended or said nonsense; `text` is what it printed, escaped */
     OUTCOME_LATE,        /* no evidence in time */
     OUTCOME_INTERRUPTED, /* signal `number` reached the launcher first */
+    OUTCOME_SILENT,      /* process 1 took no notice of a signal that asks for the end */
     OUTCOME_NOT_STARTED, /* execve failed: `number` is errno */
     OUTCOME_ENDED        /* `number` is the wait status */
 };
@@ -29,7 +33,8 @@ struct outcome {
 struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                              struct evidence *evidence);
 
-/* Gives the go byte and waits for the end; `streams` are pumped meanwhile. */
+/* Gives the go byte and waits for the end, or for process 1's answer to a signal no longer than
+ * ANSWER_MILLISECONDS; `streams` are pumped meanwhile. */
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                            struct streams *streams);
 
