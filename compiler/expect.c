@@ -41,7 +41,8 @@ static const char *explain(const struct checker *checker, const struct decision 
     const struct reason *first = &decision->reasons[0];
     if (first->rule == NULL)
         return first->effect;
-    return arena_format(arena, "`%s` %s", rule_text(arena, first->rule->rule), first->effect);
+    const char *text = bound_statement_text(arena, checker->policy, first->rule);
+    return arena_format(arena, "`%s` %s", text, first->effect);
 }
 
 static void report(struct checker *checker, const struct rule *rule, const char *argument,

@@ -105,6 +105,22 @@ bool ask_endpoint(struct arena *arena, const char *argument, size_t length, stru
     return brackets || read_host(arena, host, endpoint, error);
 }
 
+/* ---- names ---- */
+
+const char *ask_name_fault(const char *name, size_t length)
+{
+    if (length == 0 || strlen(name) != length || strpbrk(name, "=*") != NULL)
+        return "a name cannot be empty or hold =, * or a zero byte";
+    for (size_t size; *name != '\0'; name += size) {
+        size = utf8_character(name, strlen(name));
+        bool control = (unsigned char)*name < 0x20 || *name == 0x7F ||
+                       (size == 2 && (unsigned char)name[0] == 0xC2 && (unsigned char)name[1] < 0xA0);
+        if (size == 0 || control)
+            return "a name holds valid UTF-8 without control characters";
+    }
+    return NULL;
+}
+
 /* ---- paths ---- */
 
 /* Reads the root at the start of `text`; returns how many bytes it takes, or 0 with *error set. */

@@ -36,6 +36,12 @@ const char *bound_rule_text(struct arena *arena, const struct bound_rule *rule)
     return rule_text(arena, rule->service != NULL ? rule->service : rule->rule);
 }
 
+const char *bound_statement_text(struct arena *arena, const struct policy *policy,
+                                 const struct bound_rule *rule)
+{
+    return rule_statement_text(arena, policy, rule->service != NULL ? rule->service : rule->rule);
+}
+
 /* ---- rules ---- */
 
 static struct rule *rule_for(const struct expansion *expansion, const struct service_entry *entry)

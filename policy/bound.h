@@ -112,6 +112,10 @@ void bound_add_itself(struct bound_policy *bound, const char *path, const char *
 /* The rule as it was written: that of its service, if it is part of one. */
 const char *bound_rule_text(struct arena *arena, const struct bound_rule *rule);
 
+/* The same as the statement that was written, if the rule is a limit's marker (rule_statement_text). */
+const char *bound_statement_text(struct arena *arena, const struct policy *policy,
+                                 const struct bound_rule *rule);
+
 /* Builds (or, after edits of the rule list, builds again) what decisions are made from. Queues the notes
  * of language.md section 4 about automatic and configured grants that meet. `notes` may be NULL. */
 void bound_seal(struct bound_policy *bound, struct note_list *notes);

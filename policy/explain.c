@@ -26,7 +26,8 @@ static const char *place_of(const struct answer *answer, const struct rule *rule
     if (rule->origin.source >= policy->source_count)
         return "the policy";
     const struct policy_source *source = &policy->sources[rule->origin.source];
-    return arena_format(answer->arena, "%s:%u", source->name, rule->origin.line);
+    return arena_format(answer->arena, "%s:%u", escape_string(answer->arena, source->name),
+                        rule->origin.line);
 }
 
 /* The statement that grants what was asked for. */
@@ -50,7 +51,7 @@ static const char *granting_line(const struct answer *answer)
     case OPERATION_LISTEN:
         return arena_format(arena, "grant listen %s", answer->name);
     case OPERATION_ENV:
-        return arena_format(arena, "grant env %s", answer->name);
+        return arena_format(arena, "grant env %s", word_text(arena, answer->name));
     case OPERATION_SERVICE:
         return arena_format(arena, "grant service %s", answer->name);
     case OPERATIONS:
@@ -122,12 +123,13 @@ static const char *fix_for(const struct answer *answer)
     const struct bound_rule *rule = answer->entries.items[0].rule;
     struct arena *arena = answer->arena;
     if (rule == NULL)
-        return granting_line(answer);
+        return explain_only_narrows(answer->bound) ? "grant it in the policy: a managed file only narrows"
+                                                   : granting_line(answer);
     if (rule->itself)
         return "nothing lifts this: the policy's own files stay as they are while it holds";
     if (answer->bound->policy->layers[rule->rule->layer].kind == LAYER_MANAGED)
         return arena_format(arena, "only the owner of the managed layer \"%s\" can change this",
-                            rule_layer_name(answer->bound->policy, rule->rule));
+                            escape_string(arena, rule_layer_name(answer->bound->policy, rule->rule)));
     bool same_path =
         answer->path != NULL && rule->at.path != NULL && strcmp(rule->at.path, answer->path) == 0;
     if (same_path && rule->service == NULL && bound_rule_kind(rule) == RULE_GRANT)
@@ -252,7 +254,7 @@ static const struct decision *decide_connect(struct answer *answer, const struct
     explain_connect(answer->bound, endpoint, &answer->entries);
     /* What only might open it did not. */
     if (verdict == VERDICT_DENY && answer->entries.items[0].leaves != LEVEL_NONE) {
-        explain_add(&answer->entries, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, "closed by default"});
+        explain_default(answer->bound, &answer->entries);
         explain_sort(&answer->entries);
     }
     return finish(answer, verdict, LEVEL_NONE);
@@ -307,10 +309,8 @@ const struct decision *bound_decide(struct arena *arena, const struct bound_poli
                                                                        : NULL;
     case OPERATION_ENV:
     case OPERATION_SERVICE:
-        if (length > 0 && strlen(text) == length && strchr(text, '=') == NULL)
-            return decide_name(&answer, text);
-        *error = "a name cannot be empty or hold = or a zero byte";
-        return NULL;
+        *error = ask_name_fault(text, length);
+        return *error == NULL ? decide_name(&answer, text) : NULL;
     case OPERATIONS:
         break;
     }

@@ -33,9 +33,16 @@ void explain_exec(const struct bound_policy *bound, const char *path, size_t len
 void explain_socket(const struct bound_policy *bound, const char *path, size_t length,
                     struct entry_list *list);
 
-/* The rule that stands for the limit of `kind`, which `layer` has: its marker, or an item if there is no
- * marker. */
-const struct bound_rule *explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer);
+/* Adds `entry` for each statement that makes the limit of `kind` in `layer`, which has one: by its marker, or by
+ * an item if there is no marker. What the list holds already is not added again. */
+void explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer, struct entry entry,
+                   struct entry_list *list);
+
+/* Adds that nothing is open. */
+void explain_default(const struct bound_policy *bound, struct entry_list *list);
+
+/* Whether nothing but managed layers is asked: they open nothing, and leave what they do not speak of. */
+bool explain_only_narrows(const struct bound_policy *bound);
 
 /* What decided a connection, a port, a variable or a service. */
 void explain_connect(const struct bound_policy *bound, const struct endpoint *endpoint,

@@ -19,10 +19,10 @@ static const struct effects service_effects = {
     "opens it",         "closes it",       "limits services to its list",
 };
 
-static void add_default(struct entry_list *list)
+static void add_default(const struct bound_policy *bound, struct entry_list *list)
 {
     if (list->count == 0)
-        explain_add(list, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, "closed by default"});
+        explain_default(bound, list);
 }
 
 static bool is_managed(const struct bound_policy *bound, const struct bound_rule *rule)
@@ -47,10 +47,10 @@ static void explain_name(const struct bound_policy *bound, struct name_rules rul
     }
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (names_outside_limit(rules, effects->limit, layer))
-            explain_add(list, (struct entry){LEVEL_NONE, RANK_LIMIT,
-                                             explain_limit(bound, effects->limit, layer), effects->limits});
+            explain_limit(bound, effects->limit, layer,
+                          (struct entry){LEVEL_NONE, RANK_LIMIT, NULL, effects->limits}, list);
     explain_sort(list);
-    add_default(list);
+    add_default(bound, list);
 }
 
 void explain_env(const struct bound_policy *bound, const char *name, struct entry_list *list)
@@ -129,12 +129,12 @@ static void add_network_lists(const struct bound_policy *bound, const struct end
             continue;
         network_visit_rules(bound, endpoint, NULL, look_at_list, &question);
         bool possible = (question.cover & COVER_POSSIBLE) != 0;
-        const struct bound_rule *limit = explain_limit(bound, RULE_LIMIT_NETWORK, layer);
-        if ((question.cover & COVER_SURELY) == 0 && !known(list, limit))
-            explain_add(list,
-                        (struct entry){possible ? LEVEL_READ : LEVEL_NONE, RANK_LIMIT, limit,
-                                       possible ? "limits the network to a list that may hold the address"
-                                                : "limits the network to its list"});
+        if ((question.cover & COVER_SURELY) == 0)
+            explain_limit(bound, RULE_LIMIT_NETWORK, layer,
+                          (struct entry){possible ? LEVEL_READ : LEVEL_NONE, RANK_LIMIT, NULL,
+                                         possible ? "limits the network to a list that may hold the address"
+                                                  : "limits the network to its list"},
+                          list);
     }
 }
 
@@ -158,7 +158,7 @@ void explain_connect(const struct bound_policy *bound, const struct endpoint *en
         add_network_lists(bound, &split[i], list);
     }
     explain_sort(list);
-    add_default(list);
+    add_default(bound, list);
 }
 
 static void tell_listening(void *context, const struct bound_rule *rule, unsigned cover)
@@ -174,5 +174,5 @@ void explain_listen(const struct bound_policy *bound, const struct endpoint *end
 {
     network_visit_listen(bound, endpoint, tell_listening, list);
     explain_sort(list);
-    add_default(list);
+    add_default(bound, list);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 static const char *const default_effect = "closed by default";
+static const char *const left_effect = "the managed layer leaves it to the policy";
 
 void explain_add(struct entry_list *list, struct entry entry)
 {
@@ -28,9 +29,39 @@ void explain_sort(struct entry_list *list)
         qsort(list->items, list->count, sizeof *list->items, compare_entries);
 }
 
-const struct bound_rule *explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer)
+static bool is_known(const struct entry_list *list, const struct bound_rule *rule)
 {
-    return &bound->rules.items[bound->index->layers[layer].has[kind] - 1];
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].rule == rule)
+            return true;
+    return false;
+}
+
+void explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer, struct entry entry,
+                   struct entry_list *list)
+{
+    const struct rule_numbers *numbers = &bound->index->kinds[kind];
+    entry.rule = &bound->rules.items[bound->index->layers[layer].has[kind] - 1];
+    if (!is_known(list, entry.rule))
+        explain_add(list, entry);
+    for (uint32_t i = 0; i < numbers->count && entry.rule->rule->nothing; i++) {
+        const struct bound_rule *rule = &bound->rules.items[numbers->items[i]];
+        struct entry other = entry;
+        other.rule = rule;
+        if (rule->rule->nothing && rule->rule->layer == layer && !is_known(list, rule))
+            explain_add(list, other);
+    }
+}
+
+bool explain_only_narrows(const struct bound_policy *bound)
+{
+    return bound->policy->layers[0].kind == LAYER_MANAGED;
+}
+
+void explain_default(const struct bound_policy *bound, struct entry_list *list)
+{
+    const char *effect = explain_only_narrows(bound) ? "a managed layer alone opens nothing" : default_effect;
+    explain_add(list, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, effect});
 }
 
 /* ---- denies ---- */
@@ -134,12 +165,11 @@ static void add_lists(const struct bound_policy *bound, uint32_t layer, const st
     const uint32_t *has = bound->index->layers[layer].has;
     uint8_t bits = index_opened(bound->index, layer, question).bits;
     if (has[RULE_LIMIT_READ] != 0 && (bits & (MARK_LIMIT_READ | MARK_LIMIT_WRITE)) == 0)
-        explain_add(list, (struct entry){LEVEL_NONE, RANK_LIMIT, explain_limit(bound, RULE_LIMIT_READ, layer),
-                                         "limits reading to its list"});
+        explain_limit(bound, RULE_LIMIT_READ, layer,
+                      (struct entry){LEVEL_NONE, RANK_LIMIT, NULL, "limits reading to its list"}, list);
     if (has[RULE_LIMIT_WRITE] != 0 && (bits & MARK_LIMIT_WRITE) == 0)
-        explain_add(list,
-                    (struct entry){LEVEL_READ, RANK_LIMIT, explain_limit(bound, RULE_LIMIT_WRITE, layer),
-                                   "limits writing to its list"});
+        explain_limit(bound, RULE_LIMIT_WRITE, layer,
+                      (struct entry){LEVEL_READ, RANK_LIMIT, NULL, "limits writing to its list"}, list);
 }
 
 /* Among automatic grants the highest decides, so those below it took no part. */
@@ -173,8 +203,11 @@ void explain_level(const struct bound_policy *bound, const struct question *ques
         if (bound->index->layers[layer].kind == LAYER_MANAGED)
             add_lists(bound, layer, question, list);
     explain_sort(list);
-    /* Without a grant nothing is open, unless a deny says so more plainly. */
-    if (!granted && !starts_closed(list)) {
+    /* Without a grant a policy opens nothing, unless a deny says so more plainly. */
+    if (explain_only_narrows(bound)) {
+        if (list->count == 0)
+            explain_add(list, (struct entry){LEVEL_WRITE, RANK_DEFAULT, NULL, left_effect});
+    } else if (!granted && !starts_closed(list)) {
         explain_add(list, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, default_effect});
         explain_sort(list);
     }
@@ -213,13 +246,11 @@ static void add_socket_lists(const struct bound_policy *bound, uint32_t layer,
     const uint32_t *has = bound->index->layers[layer].has;
     uint8_t bits = index_opened(bound->index, layer, question).bits;
     if (has[RULE_LIMIT_WRITE] != 0 && (bits & MARK_LIMIT_WRITE) == 0)
-        explain_add(list,
-                    (struct entry){LEVEL_NONE, RANK_LIMIT, explain_limit(bound, RULE_LIMIT_WRITE, layer),
-                                   "limits writing to its list"});
+        explain_limit(bound, RULE_LIMIT_WRITE, layer,
+                      (struct entry){LEVEL_NONE, RANK_LIMIT, NULL, "limits writing to its list"}, list);
     if (has[RULE_LIMIT_SOCKET] != 0 && (bits & MARK_LIMIT_SOCKET) == 0)
-        explain_add(list,
-                    (struct entry){LEVEL_NONE, RANK_LIMIT, explain_limit(bound, RULE_LIMIT_SOCKET, layer),
-                                   "limits sockets to its list"});
+        explain_limit(bound, RULE_LIMIT_SOCKET, layer,
+                      (struct entry){LEVEL_NONE, RANK_LIMIT, NULL, "limits sockets to its list"}, list);
 }
 
 void explain_socket(const struct bound_policy *bound, const char *path, size_t length,
@@ -240,5 +271,5 @@ void explain_socket(const struct bound_policy *bound, const char *path, size_t l
             add_socket_lists(bound, layer, &question, list);
     explain_sort(list);
     if (!granted && !starts_closed(list))
-        explain_add(list, (struct entry){LEVEL_NONE, RANK_DEFAULT, NULL, default_effect});
+        explain_default(bound, list);
 }

@@ -210,6 +210,16 @@ const char *rule_text(struct arena *arena, const struct rule *rule);
 /* A path in the words of the language: "$WORK/a", "~/x", "C:/y", with the escapes it needs. */
 const char *path_text(struct arena *arena, const struct policy_path *path);
 
+/* A name or pattern of a variable in the words of the language: in quotes and with escapes where it needs them. */
+const char *word_text(struct arena *arena, const char *word);
+
+/* Whether `rule` only says that a limit holds, and items of its statement stand beside it: what `show` need not
+ * list. */
+bool rule_is_marker(const struct policy *policy, const struct rule *rule);
+
+/* rule_text, but of a limit's marker the whole statement, as far as it is short: "limit write to $WORK, $CACHE". */
+const char *rule_statement_text(struct arena *arena, const struct policy *policy, const struct rule *rule);
+
 /* "policy" for layer 0 of a policy, else the managed layer's name. */
 const char *rule_layer_name(const struct policy *policy, const struct rule *rule);
 

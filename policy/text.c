@@ -248,19 +248,23 @@ static bool ports_are_all(const struct network *network)
     return network->port_count == 1 && network->ports[0].low == 1 && network->ports[0].high == UINT16_MAX;
 }
 
-static void put_network(struct buffer *out, const struct rule *rule)
+static void put_target(struct buffer *out, const struct network *network)
 {
     static const char *const targets[] = {
         [NETWORK_HOST] = "host ", [NETWORK_ADDRESS] = "address ",  [NETWORK_LOOPBACK] = "loopback",
         [NETWORK_LAN] = "lan",    [NETWORK_INTERNET] = "internet", [NETWORK_ANY] = "any",
     };
-    const struct network *network = rule->network;
     buffer_string(out, targets[network->target]);
     if (network->target == NETWORK_HOST)
         put_word(out, network->host);
     if (network->target == NETWORK_ADDRESS)
         put_address(out, network);
+}
 
+/* Ports and protocol, which belong to every target of a statement. */
+static void put_reach(struct buffer *out, const struct rule *rule)
+{
+    const struct network *network = rule->network;
     /* What a statement leaves out means web ports and tcp for a granted host, everything elsewhere. */
     bool granted_host = rule->kind == RULE_GRANT_NETWORK && network->target == NETWORK_HOST;
     if (granted_host ? !ports_are_web(network) : !ports_are_all(network))
@@ -333,7 +337,8 @@ static void put_argument(struct buffer *out, const struct rule *rule)
     case RULE_GRANT_LISTEN:
     case RULE_DENY_LISTEN:
     case RULE_LIMIT_NETWORK:
-        put_network(out, rule);
+        put_target(out, rule->network);
+        put_reach(out, rule);
         break;
     case RULE_SET_ENV:
         put_word(out, rule->name);
@@ -385,6 +390,87 @@ const char *rule_text(struct arena *arena, const struct rule *rule)
         buffer_string(&out, "nothing");
     else
         put_argument(&out, rule);
+    return out.bytes;
+}
+
+const char *word_text(struct arena *arena, const char *word)
+{
+    struct buffer out = buffer_in(arena);
+    put_word(&out, word);
+    return out.bytes;
+}
+
+static bool is_after(const struct origin *a, const struct origin *b)
+{
+    return a->line != b->line ? a->line > b->line : a->column > b->column;
+}
+
+/* The rules of a limit's statement: from its marker to the next marker of the same kind. */
+struct extent {
+    const struct rule *marker, *next;
+};
+
+static bool is_beside(const struct rule *marker, const struct rule *rule)
+{
+    return rule->kind == marker->kind && rule->layer == marker->layer &&
+           rule->origin.source == marker->origin.source && is_after(&rule->origin, &marker->origin);
+}
+
+static struct extent extent_of(const struct policy *policy, const struct rule *marker)
+{
+    struct extent extent = {marker, NULL};
+    for (uint32_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (rule->nothing && is_beside(marker, rule) &&
+            (extent.next == NULL || is_after(&extent.next->origin, &rule->origin)))
+            extent.next = rule;
+    }
+    return extent;
+}
+
+static bool is_item_of(const struct extent *extent, const struct rule *rule)
+{
+    return !rule->nothing && is_beside(extent->marker, rule) &&
+           (extent->next == NULL || is_after(&extent->next->origin, &rule->origin));
+}
+
+bool rule_is_marker(const struct policy *policy, const struct rule *rule)
+{
+    if (!rule->nothing)
+        return false;
+    struct extent extent = extent_of(policy, rule);
+    for (uint32_t i = 0; i < policy->rule_count; i++)
+        if (is_item_of(&extent, &policy->rules[i]))
+            return true;
+    return false;
+}
+
+enum { ITEMS_SHOWN = 16 };
+
+const char *rule_statement_text(struct arena *arena, const struct policy *policy, const struct rule *rule)
+{
+    if (!rule_is_marker(policy, rule))
+        return rule_text(arena, rule);
+    struct buffer out = buffer_in(arena);
+    struct extent extent = extent_of(policy, rule);
+    const struct rule *last = NULL;
+    uint32_t items = 0;
+    buffer_string(&out, openings[rule->kind]);
+    for (uint32_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *item = &policy->rules[i];
+        if (!is_item_of(&extent, item) || items++ >= ITEMS_SHOWN)
+            continue;
+        buffer_string(&out, items > 1 ? ", " : "");
+        if (item->kind == RULE_LIMIT_NETWORK)
+            put_target(&out, item->network);
+        else
+            put_argument(&out, item);
+        last = item;
+    }
+    if (items > ITEMS_SHOWN)
+        buffer_format(&out, ", and %u more", items - ITEMS_SHOWN);
+    if (last->kind == RULE_LIMIT_NETWORK)
+        put_reach(&out, last);
     return out.bytes;
 }
 

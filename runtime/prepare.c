@@ -353,8 +353,8 @@ bool prepare_expectations(struct arena *arena, const struct bound_policy *bound,
                                       .text = arena_format(
                                           arena, "%s does not hold for %s: %s%s%s",
                                           rule_text(arena, item->rule), escape_string(arena, argument),
-                                          why == NULL || why->rule == NULL ? "" : rule_text(arena, why->rule),
-                                          why == NULL || why->rule == NULL ? "" : " ", effect)});
+                                          why == NULL ? "" : bound_statement_text(arena, bound->policy, why),
+                                          why == NULL ? "" : " ", effect)});
         good = false;
     }
     return good;

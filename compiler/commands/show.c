@@ -24,9 +24,10 @@ const char *show_effect(const struct show_class *class, const struct rule *rule)
                                         : NULL;
 }
 
-bool show_is_written(const struct bound_rule *bound)
+bool show_is_written(const struct policy *policy, const struct bound_rule *bound)
 {
-    return !bound->itself && !bound->dropped && bound->because == NULL;
+    return !bound->itself && !bound->dropped && bound->because == NULL &&
+           !rule_is_marker(policy, bound->rule);
 }
 
 const char *show_source(const struct policy *policy, const struct bound_rule *bound)
@@ -39,6 +40,26 @@ const char *show_source(const struct policy *policy, const struct bound_rule *bo
     const struct policy_source *source = &policy->sources[bound->rule->origin.source];
     bool preset = source->kind == SOURCE_PRESET_BUILTIN || source->kind == SOURCE_PRESET_FILE;
     return preset ? source->name : "policy";
+}
+
+bool show_only_narrows(const struct policy *policy)
+{
+    return policy->layers[0].kind == LAYER_MANAGED;
+}
+
+/* Where a managed file alone leaves everything unless it says otherwise: those places must be listed, since what
+ * is not listed is closed. */
+static struct region_list regions_shown(struct session *session, const struct bound_policy *bound)
+{
+    const char *tops[ROOTS + 1];
+    uint32_t count = 0;
+    if (show_only_narrows(bound->policy)) {
+        tops[count++] = "/";
+        for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
+            if (bound->bindings.managed_roots[root].state == ROOT_SYMBOLIC)
+                tops[count++] = arena_format(session->arena, "$%s", root_names[root]);
+    }
+    return bound_regions(session->arena, bound, tops, count);
 }
 
 /* The rules of `when command` hold for a command that is called by its bare name. */
@@ -61,7 +82,8 @@ int command_show(struct session *session)
         return session->exit;
     struct bindings bindings;
     session_bindings(session, session->system, true, &bindings);
-    const struct bound_policy *bound = session_bind(session, policy, &bindings, true);
+    /* Where the policy's files lie is this machine's business. */
+    const struct bound_policy *bound = session_bind(session, policy, &bindings, !session->options.pure);
     if (bound == NULL)
         return session->exit;
     const struct showing showing = {
@@ -69,7 +91,7 @@ int command_show(struct session *session)
         .out = &session->out,
         .policy = policy,
         .bound = bound,
-        .regions = bound_regions(session->arena, bound, NULL, 0),
+        .regions = regions_shown(session, bound),
     };
     if (session->options.json)
         show_json(&showing);

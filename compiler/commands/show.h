@@ -11,8 +11,12 @@ struct showing {
     struct region_list regions;
 };
 
-/* Whether the rule was written in a text (not added for a service, a link or the policy's own files). */
-bool show_is_written(const struct bound_rule *bound);
+/* Whether the rule was written in a text (not added for a service, a link or the policy's own files), and says
+ * something that the other rules of its statement do not. */
+bool show_is_written(const struct policy *policy, const struct bound_rule *bound);
+
+/* Whether a managed file is shown alone: it opens nothing, and what is shown is what it leaves. */
+bool show_only_narrows(const struct policy *policy);
 
 /* Who says it: "policy", a preset's name, a managed layer's name, or "itself" for the policy's own files. */
 const char *show_source(const struct policy *policy, const struct bound_rule *bound);

@@ -138,7 +138,7 @@ static void put_class(const struct showing *showing, const struct show_class *cl
         const struct bound_rule *bound = &showing->bound->rules.items[i];
         const char *effect = show_effect(class, bound->rule);
         /* A root that stands for two paths makes two bound rules of one rule. */
-        if (effect == NULL || !show_is_written(bound) || bound->rule == last)
+        if (effect == NULL || !show_is_written(showing->policy, bound) || bound->rule == last)
             continue;
         last = bound->rule;
         buffer_string(out, first ? "{\"text\":" : ",{\"text\":");

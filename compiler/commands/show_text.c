@@ -17,15 +17,21 @@ struct source_vector {
     uint32_t count, capacity;
 };
 
+/* Who is answerable for a place that no rule speaks of. */
+static const char *default_source(const struct showing *showing)
+{
+    return show_only_narrows(showing->policy) ? showing->policy->layers[0].name : "policy";
+}
+
 /* Everyone who says something of a path: the policy first, then in the order of the paths. */
 static struct source_vector sources_of(const struct showing *showing)
 {
     struct source_vector sources = {0};
     struct arena *arena = showing->out->arena;
-    VECTOR_PUSH(arena, &sources, "policy");
+    VECTOR_PUSH(arena, &sources, default_source(showing));
     for (uint32_t i = 0; i < showing->regions.count; i++) {
         const struct bound_rule *why = showing->regions.items[i].why;
-        const char *source = why != NULL ? show_source(showing->policy, why) : "policy";
+        const char *source = why != NULL ? show_source(showing->policy, why) : default_source(showing);
         bool known = false;
         for (uint32_t j = 0; j < sources.count && !known; j++)
             known = strcmp(sources.items[j], source) == 0;
@@ -37,7 +43,8 @@ static struct source_vector sources_of(const struct showing *showing)
 
 static bool is_said_by(const struct showing *showing, const struct region *region, const char *source)
 {
-    const char *who = region->why != NULL ? show_source(showing->policy, region->why) : "policy";
+    const char *who =
+        region->why != NULL ? show_source(showing->policy, region->why) : default_source(showing);
     return strcmp(who, source) == 0;
 }
 
@@ -157,7 +164,7 @@ static void put_rules(const struct showing *showing, const char *title,
     const struct rule *last = NULL;
     for (uint32_t i = 0; i < showing->bound->rules.count; i++) {
         const struct bound_rule *bound = &showing->bound->rules.items[i];
-        if (!show_is_written(bound) || bound->rule == last || !wanted(context, bound))
+        if (!show_is_written(showing->policy, bound) || bound->rule == last || !wanted(context, bound))
             continue;
         if (last == NULL)
             buffer_format(showing->out, "\n%s\n", title);
@@ -237,6 +244,8 @@ void show_text(const struct showing *showing)
         buffer_format(out, "%s%s", i == 1 ? "  under " : ", ",
                       escape_string(out->arena, policy->layers[i].name));
     buffer_byte(out, '\n');
+    if (show_only_narrows(policy))
+        buffer_string(out, "a managed file: it opens nothing; this is the most that it leaves to a policy\n");
     put_paths(showing);
     put_rules(showing, "patterns", is_pattern, NULL);
     for (const struct show_class *class = show_classes; class->member != NULL; class ++)

@@ -106,7 +106,8 @@ static void print_reason(struct buffer *out, const struct policy *policy, const 
     if (strcmp(layer, "policy") != 0)
         place = arena_format(out->arena, "%s%s%s", place, *place != '\0' ? ", " : "", layer);
     const char *who = *place != '\0' ? place : "the policy's own files";
-    buffer_format(out, "  %-24s %s  (%s)\n", reason->effect, bound_rule_text(out->arena, reason->rule), who);
+    buffer_format(out, "  %-24s %s  (%s)\n", reason->effect,
+                  bound_statement_text(out->arena, policy, reason->rule), who);
 }
 
 static void print_answer(struct session *session, const struct policy *policy,

@@ -17,7 +17,7 @@ static void put_reason(struct buffer *out, const struct policy *policy, const st
     buffer_byte(out, '{');
     if (reason->rule != NULL) {
         const struct rule *rule = reason->rule->rule;
-        const char *text = bound_rule_text(out->arena, reason->rule);
+        const char *text = bound_statement_text(out->arena, policy, reason->rule);
         buffer_string(out, "\"rule\":");
         json_string(out, text, strlen(text));
         if (!reason->rule->itself) {
