@@ -2,6 +2,7 @@
 
 #include "base/vector.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct code_page pages[] = {
@@ -48,7 +49,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each. */
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each. Upper and
+ * lower case are the same. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_LONGEST + 1];
@@ -59,9 +66,9 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
         const size_t *earlier = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            size_t cost = same_letter(a[i - 1], b[j - 1]) ? 0 : 1;
             now[j] = smaller(smaller(before[j] + 1, now[j - 1] + 1), before[j - 1] + cost);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
                 now[j] = smaller(now[j], earlier[j - 2] + 1);
         }
     }

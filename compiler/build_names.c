@@ -3,6 +3,7 @@
 #include "base/escape.h"
 
 #include <string.h>
+#include <strings.h>
 
 static uint32_t name_slot(const struct name_table *table, const char *name)
 {
@@ -45,8 +46,32 @@ enum root root_named(const char *name, size_t length)
     return ROOTS;
 }
 
+/* What shells and programs call the same thing. */
+static const struct {
+    const char *written, *meant;
+} foreign_names[] = {
+    {"PWD", "WORK"},
+    {"CWD", "WORK"},
+    {"WORKDIR", "WORK"},
+    {"WORKSPACE", "WORK"},
+    {"TMPDIR", "TMP"},
+    {"TEMP", "TMP"},
+    {"XDG_CONFIG_HOME", "CONFIG"},
+    {"XDG_CACHE_HOME", "CACHE"},
+    {"XDG_DATA_HOME", "DATA"},
+    {"GIT_DIR", "GITDIR"},
+    {"PATH", "env.PATH"},
+    {"PYTHONPATH", "env.PYTHONPATH"},
+    {"GOPATH", "env.GOPATH"},
+    {"NODE_PATH", "env.NODE_PATH"},
+    {"LD_LIBRARY_PATH", "env.LD_LIBRARY_PATH"},
+};
+
 const char *name_nearest(struct arena *arena, const struct name_table *table, const char *word)
 {
+    for (size_t i = 0; i < sizeof foreign_names / sizeof *foreign_names; i++)
+        if (strcasecmp(foreign_names[i].written, word) == 0)
+            return foreign_names[i].meant;
     const char **names = arena_array(arena, (size_t)table->count + ROOTS + 1, sizeof *names);
     uint32_t count = 0;
     for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)

@@ -116,10 +116,10 @@ static bool host_is_no_mistake(struct builder *builder, const struct word *word)
     }
     if (address_is_literal(arena, text))
         return host_error(builder, word, "an address is no host name",
-                          arena_format(arena, "write address %s", text));
+                          arena_format(arena, "name it as what it is: address %s", text));
     if (scheme != NULL)
         return host_error(builder, word, "a URL is no host name",
-                          arena_format(arena, "write host %.*s", (int)strcspn(scheme + 3, "/:"), scheme + 3));
+                          arena_format(arena, "write %.*s", (int)strcspn(scheme + 3, "/:"), scheme + 3));
     if (colon != NULL && isdigit((unsigned char)colon[1]) && strchr(text, ':') == colon)
         return host_error(
             builder, word, "the port stands behind the word port",

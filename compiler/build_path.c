@@ -65,6 +65,32 @@ static void base_is(struct reader *reader, enum root root, const char *name, uin
     reader->at = at;
 }
 
+/* The spelling safe to show, its backslashes as they were written. */
+static const char *spelling_shown(struct arena *arena, const char *spelling)
+{
+    struct buffer out = buffer_in(arena);
+    buffer_string(&out, "");
+    for (;;) {
+        size_t plain = strcspn(spelling, "\\");
+        buffer_string(&out, escape_text(arena, spelling, plain));
+        if (spelling[plain] == '\0')
+            return out.bytes;
+        buffer_byte(&out, '\\');
+        spelling += plain + 1;
+    }
+}
+
+static bool goes_up(const struct word *word)
+{
+    for (uint32_t at = 0; at + 2 <= word->length; at++) {
+        bool starts = at == 0 || word->bytes[at - 1] == '/';
+        bool ends = at + 2 == word->length || word->bytes[at + 2] == '/';
+        if (starts && ends && memcmp(word->bytes + at, "..", 2) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool relative(struct reader *reader)
 {
     struct builder *builder = reader->builder;
@@ -76,9 +102,13 @@ static bool relative(struct reader *reader)
     if (word->length == 0)
         return refuse_whole(reader, SBX104_RELATIVE_PATH, "a path cannot be empty",
                             "write $WORK for the working directory");
+    if (goes_up(word))
+        return refuse_whole(reader, SBX104_RELATIVE_PATH,
+                            "a path must start with /, ~ or a root such as $WORK",
+                            "name the place from / or a root on: a path cannot go up with ..");
     return refuse_whole(
         reader, SBX104_RELATIVE_PATH, "a path must start with /, ~ or a root such as $WORK",
-        arena_format(builder->arena, "write %s$WORK/%s", quote, escape_string(builder->arena, spelling)));
+        arena_format(builder->arena, "write %s$WORK/%s", quote, spelling_shown(builder->arena, spelling)));
 }
 
 /* After `~` or a root's name comes / or the end. */
@@ -144,6 +174,8 @@ static bool unknown_name(struct reader *reader, uint32_t end)
     if (is_defined_wrongly(builder, name))
         return false; /* one mistake, one error */
     const char *nearest = name_nearest(builder->arena, &builder->here->names, name);
+    if (builder->managed && nearest != NULL && strncmp(nearest, "env.", strlen("env.")) == 0)
+        nearest = NULL;
     return refuse(
         reader, SBX105_UNKNOWN_NAME, 0, end, arena_format(builder->arena, "nothing is called $%s here", name),
         nearest != NULL ? arena_format(builder->arena, "write $%s", nearest)

@@ -46,6 +46,11 @@ static bool is_env_pattern(struct builder *builder, const struct word *word)
                     "write a name or a pattern such as NODE_*");
         return false;
     }
+    if (word_sign(word, 0, '$')) {
+        build_error(builder, SBX140_ENV_PATTERN, word->span, "the name of a variable is written without $",
+                    arena_format(builder->arena, "write %s", shown(builder, word) + 1));
+        return false;
+    }
     for (uint32_t i = 0; i < word->length; i++) {
         bool other = word_sign(word, i, '?') || word_sign(word, i, '[');
         if (!other && (word->bytes[i] != '*' || word_sign(word, i, '*')))

@@ -73,6 +73,8 @@ static const char *nearest_preset(struct arena *arena, const char *name)
     const char **names = arena_array(arena, (size_t)count + 1, sizeof *names);
     for (uint32_t i = 0; i < count; i++)
         names[i] = builtin_presets[i].name;
+    if (strchr(name, '/') == NULL)
+        name = arena_format(arena, "std/%s", name);
     return nearest_word(name, names);
 }
 
@@ -129,7 +131,7 @@ static struct unit *load_file(struct load *load, const struct unit *from, const 
     const char *shown = escape_text(load->arena, word->bytes, word->length);
     if (word->length == 0 || word->bytes[0] == '/' || word->bytes[0] == '~' || word->bytes[0] == '$') {
         complain(load, SBX123_USE_NAME, word, "a used file is named relative to the file that uses it",
-                 "write a relative path such as \"../team/base.sbx\"");
+                 "name it relative to this file, such as \"../team/base.sbx\"");
         return NULL;
     }
     const char *path = from->path != NULL ? beside(load->arena, from->path, word->bytes)
@@ -147,7 +149,9 @@ static struct unit *load_file(struct load *load, const struct unit *from, const 
     size_t length = 0;
     const char *text = file_read(load->arena, path, LOAD_FILE_LIMIT, &length, &error);
     if (text == NULL) {
-        complain(load, SBX119_USE_FILE, word, error, NULL);
+        const char *preset =
+            preset_named(word->bytes) != NULL ? arena_format(load->arena, "write %s", word->bytes) : NULL;
+        complain(load, SBX119_USE_FILE, word, error, preset);
         return NULL;
     }
     struct unit *unit = unit_add(load);

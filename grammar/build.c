@@ -257,7 +257,8 @@ void header_name(struct parser *parser, struct span keyword, enum file_kind kind
         parser->header = HEADER_NAMED;
         parser->file->kind = kind;
         parser->file->name = *name;
-        parser->file->has_header &= check_policy_name(parser, name) && !parser->row.faulty;
+        parser->file->has_header &= check_policy_name(parser, name) && !parser->row.faulty &&
+                                    (kind != FILE_MANAGED || check_managed_name(parser, name));
     }
     line_over(parser, false);
 }

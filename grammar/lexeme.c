@@ -115,40 +115,11 @@ static const char *escape_fault(struct parser *parser, uint32_t at, uint32_t end
                         shown(parser, span_of(parser, at + 1, at + 2)));
 }
 
-/* Reads the escape at `at`; returns where the text goes on. */
-static uint32_t read_escape(struct parser *parser, uint32_t at, uint32_t end)
-{
-    const char *text = parser->text + at;
-    uint32_t left = end - at;
-    if (left >= 2 && (is_punctuation(text[1]) || text[1] == ' ' || text[1] == '\t')) {
-        add_byte(parser, text[1], true);
-        return at + 2;
-    }
-    if (left >= 4 && text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0) {
-        char byte = (char)(hex_digit(text[2]) * 16 + hex_digit(text[3]));
-        if (byte == '\0' || byte == '/') {
-            parser_error(parser, SBX062_FORBIDDEN_BYTE, span_of(parser, at, at + 4),
-                         byte == '/' ? "`\\x2f` is not allowed: a `/` always separates"
-                                     : "`\\x00` is not allowed",
-                         byte == '/' ? "write / itself" : NULL);
-            parser->row.faulty = true;
-        }
-        add_byte(parser, byte, true);
-        return at + 4;
-    }
-    size_t size = left >= 2 ? utf8_character(text + 1, left - 1) : 0;
-    uint32_t next = left < 2 ? end : at + 1 + (size == 0 ? 1 : (uint32_t)size);
-    parser_error(parser, SBX061_BAD_ESCAPE, span_of(parser, at, next), escape_fault(parser, at, end),
-                 "a path is written with / on every system; a backslash itself is `\\\\`");
-    parser->row.faulty = true;
-    return next;
-}
-
-/* Length of the control character at `at`, or 0 if there is none. */
+/* Length of the control character at the start of `text`, or 0 if there is none. */
 static uint32_t control_character(const char *text, size_t left)
 {
     unsigned char byte = (unsigned char)text[0];
-    if ((byte < 0x20 && byte != '\t') || byte == 0x7F)
+    if (byte < 0x20 || byte == 0x7F)
         return 1;
     bool c1 = byte == 0xC2 && left >= 2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] <= 0x9F;
     return c1 ? 2 : 0;
@@ -188,6 +159,40 @@ static uint32_t report_unprintable(struct parser *parser, uint32_t at, uint32_t 
                                   "save the file as UTF-8; in a path, write such bytes as `%s%s`", spelling,
                                   few < next ? "..." : ""));
     }
+    return next;
+}
+
+/* Reads the escape at `at`; returns where the text goes on. */
+static uint32_t read_escape(struct parser *parser, uint32_t at, uint32_t end)
+{
+    const char *text = parser->text + at;
+    uint32_t left = end - at;
+    if (left >= 2 && (is_punctuation(text[1]) || text[1] == ' ')) {
+        add_byte(parser, text[1], true);
+        return at + 2;
+    }
+    if (left >= 4 && text[1] == 'x' && hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0) {
+        char byte = (char)(hex_digit(text[2]) * 16 + hex_digit(text[3]));
+        if (byte == '\0' || byte == '/') {
+            parser_error(parser, SBX062_FORBIDDEN_BYTE, span_of(parser, at, at + 4),
+                         byte == '/' ? "`\\x2f` is not allowed: a `/` always separates"
+                                     : "`\\x00` is not allowed",
+                         byte == '/' ? "write / itself" : NULL);
+            parser->row.faulty = true;
+        }
+        add_byte(parser, byte, true);
+        return at + 4;
+    }
+    if (left >= 2 && text[1] == '\t') {
+        report_unprintable(parser, at + 1, end);
+        parser->row.faulty = true;
+        return at + 2;
+    }
+    size_t size = left >= 2 ? utf8_character(text + 1, left - 1) : 0;
+    uint32_t next = left < 2 ? end : at + 1 + (size == 0 ? 1 : (uint32_t)size);
+    parser_error(parser, SBX061_BAD_ESCAPE, span_of(parser, at, next), escape_fault(parser, at, end),
+                 "a path is written with / on every system; a backslash itself is `\\\\`");
+    parser->row.faulty = true;
     return next;
 }
 
@@ -264,6 +269,26 @@ static const char *quoted_spelling(struct parser *parser, const char *word)
     return buffer.bytes;
 }
 
+/* `${NAME}` at the start of a word, as shells write it: the word without the braces; else NULL. */
+static const char *unbraced(struct parser *parser, const char *word)
+{
+    const char *close = strchr(word, '}');
+    if (strncmp(word, "${", 2) != 0 || close == NULL || strpbrk(close + 1, "#\"{}") != NULL)
+        return NULL;
+    return arena_format(parser->arena, "$%.*s%s", (int)(close - word - 2), word + 2, close + 1);
+}
+
+/* `NAME="VALUE"` in one piece behind `set env`: its parts; else NULL. */
+static const char *set_apart(struct parser *parser, const char *word)
+{
+    const char *quote = strstr(word, "=\"");
+    size_t length = strlen(word);
+    if (parser->row.first != TOKEN_SET || quote == NULL || word[length - 1] != '"' ||
+        quote + 2 == word + length)
+        return NULL;
+    return arena_format(parser->arena, "%.*s = %s", (int)(quote - word), word, quote + 1);
+}
+
 /* Help for a sign at `at`, the last byte of the lexeme if `brace`. */
 static const char *sign_help(struct parser *parser, uint32_t at, bool brace)
 {
@@ -271,8 +296,15 @@ static const char *sign_help(struct parser *parser, uint32_t at, bool brace)
     const char *word = verbatim(parser, brace ? span_of(parser, parser->start, at) : lexeme);
     if (word == NULL)
         return "put the whole word between quotes; a quote inside is written \\\"";
+    if (brace)
+        return help_replace(parser, lexeme, arena_format(parser->arena, "%s {", word));
+    if (parser->row.first == TOKEN_WHEN && strncmp(word, "{", 1) == 0)
+        return "a block opens with { at its line's end and closes with } on a line of its own";
+    const char *plain = unbraced(parser, word), *parts = set_apart(parser, word);
     return help_replace(parser, lexeme,
-                        brace ? arena_format(parser->arena, "%s {", word) : quoted_spelling(parser, word));
+                        plain != NULL   ? plain
+                        : parts != NULL ? parts
+                                        : quoted_spelling(parser, word));
 }
 
 static void report_sign(struct parser *parser, uint32_t at)
@@ -332,7 +364,8 @@ struct word lexeme_rough_quoted(struct parser *parser)
 void lexeme_comment(struct parser *parser)
 {
     for (uint32_t at = parser->start; at < parser->offset;) {
-        uint32_t next = report_unprintable(parser, at, parser->offset);
+        bool tab = parser->text[at] == '\t';
+        uint32_t next = tab ? at : report_unprintable(parser, at, parser->offset);
         if (next > at)
             parser->row.faulty = parser->row.count > 0;
         at = next > at ? next : after_character(parser, at, parser->offset);

@@ -28,7 +28,7 @@ struct block {
 /* The statement that is being read, as a row of tokens. */
 struct row {
     uint32_t count;
-    int first, before_last, last; /* token numbers */
+    int first, before_before, before_last, last; /* token numbers; before_before comes before before_last */
     struct span first_span, before_last_span, last_span;
     int topic, topic_before; /* the last keyword or sign that tells the next word; the one before `last` */
     uint32_t joined;         /* number of the token that a comma brought in from the next line, or 0 */

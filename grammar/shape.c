@@ -1,5 +1,6 @@
 #include "grammar/shape.h"
 
+#include "base/escape.h"
 #include "grammar/lexeme.h"
 
 #include <string.h>
@@ -103,18 +104,57 @@ bool check_policy_name(struct parser *parser, const struct word *word)
     return good;
 }
 
+bool check_managed_name(struct parser *parser, const struct word *word)
+{
+    if (strcmp(word->bytes, "policy") != 0 && strcmp(word->bytes, "itself") != 0)
+        return true;
+    misshapen(parser, SBX033_BAD_POLICY_NAME, word,
+              arena_format(parser->arena,
+                           "no managed file can be named \"%s\": answers say it of other rules", word->bytes),
+              "name it after whoever answers for it, such as \"corp\"");
+    return false;
+}
+
+/* What to write instead of `word` behind `use`, or a remark where that cannot be told. */
+static const char *preset_help(struct parser *parser, const struct word *word)
+{
+    const char *bytes = word->bytes;
+    struct buffer name = buffer_in(parser->arena);
+    if (word->length > 0 && strchr("/~$", bytes[0]) != NULL)
+        return "a file is named relative to this one, in quotes, such as \"../team/base.sbx\"";
+    if (strcmp(bytes, "std") == 0 || strcmp(bytes, "std/") == 0)
+        return "name the preset, such as std/dev";
+    if (strncmp(bytes, "std/", strlen("std/")) != 0)
+        return help_replace(parser, word->span,
+                            arena_format(parser->arena, "\"%s\"", shown(parser, word->span)));
+    for (uint32_t i = 0; i < word->length; i++)
+        if (bytes[i] != '/' || (i + 1 < word->length && bytes[i + 1] != '/'))
+            buffer_byte(&name, bytes[i]);
+    size_t suffix = strlen(".sbx");
+    if (name.length > suffix && memcmp(name.bytes + name.length - suffix, ".sbx", suffix) == 0)
+        name.length -= suffix;
+    return help_replace(parser, word->span, escape_text(parser->arena, name.bytes, name.length));
+}
+
+/* A plain name without a folder is looked for among the presets, where it can be told what is near it. */
+static bool is_short_name(const struct word *word)
+{
+    for (uint32_t i = 0; i < word->length; i++)
+        if (!is_letter(word->bytes[i]) && word->bytes[i] != '-')
+            return false;
+    return word->length > 0 && strcmp(word->bytes, "std") != 0;
+}
+
 void check_preset(struct parser *parser, const struct word *word)
 {
     bool good = word->length > 0 && word->bytes[0] != '/' && word->bytes[word->length - 1] != '/';
-    if (word->quoted || word_is_faulty(word))
+    if (word->quoted || word_is_faulty(word) || is_short_name(word))
         return;
     if (good && memchr(word->bytes, '/', word->length) != NULL && strchr("~$.", word->bytes[0]) == NULL &&
         strstr(word->bytes, "//") == NULL && strstr(word->bytes, ".sbx") == NULL)
         return;
-    const char *quoted = arena_format(parser->arena, "\"%s\"", shown(parser, word->span));
-    const char *help = help_replace(parser, word->span, quoted);
     misshapen(parser, SBX045_BAD_PRESET, word,
-              "a preset has a name such as std/dev; a file is written in quotes", help);
+              "a preset has a name such as std/dev; a file is written in quotes", preset_help(parser, word));
 }
 
 static void bad_port(struct parser *parser, const struct word *word, const char *text, const char *help)
@@ -192,7 +232,7 @@ void check_code(struct parser *parser, const struct word *word)
     if (is_as_written(word) && word->length == 6 && memcmp(bytes, "SBX", 3) == 0 && is_digit(bytes[3]) &&
         is_digit(bytes[4]) && is_digit(bytes[5]))
         return;
-    const char *control = arena_format(parser->arena, "%s on TARGET", shown(parser, word->span));
+    const char *control = arena_format(parser->arena, "%s on bwrap", shown(parser, word->span));
     misshapen(parser, SBX046_BAD_CODE, word, "without a target, `accept` takes a code such as SBX201",
               help_replace(parser, word->span, control));
 }

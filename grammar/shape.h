@@ -12,6 +12,8 @@ void check_name(struct parser *parser, const struct word *word);
 bool check_version(struct parser *parser, const struct word *word);
 /* The file's own name. Returns whether it is right. */
 bool check_policy_name(struct parser *parser, const struct word *word);
+/* Of what answers name their layers by, `policy` and `itself` mean others. */
+bool check_managed_name(struct parser *parser, const struct word *word);
 /* A preset such as std/dev. */
 void check_preset(struct parser *parser, const struct word *word);
 /* A port or a range of ports, 1 to 65535, low first. */

@@ -208,12 +208,38 @@ static void surprised_after_brace(const struct surprise *surprise)
         report(surprise, SBX018_BRACE_NOT_ALONE, "`}` stands alone on its line", "put this on the next line");
 }
 
+/* Behind `deny` any word may be a path, so a misspelt class shows only at the word after it. */
+static bool surprised_by_misspelt_class(const struct surprise *surprise)
+{
+    struct parser *parser = surprise->parser;
+    const struct row *row = surprise->row;
+    const char *written = shown(parser, surprise->before_at);
+    if (row->first != TOKEN_DENY || row->count != 3 || surprise->before != TOKEN_WORD)
+        return false;
+    const char *near = nearest_word(written, (const char *[]){"write", "exec", "network", "listen", "socket",
+                                                              "env", "service", "syscall", NULL});
+    if (near == NULL)
+        return false;
+    parser_error(parser, SBX002_UNEXPECTED_WORD, surprise->before_at,
+                 arena_format(parser->arena, "`%s` is neither a path nor what can be denied", written),
+                 arena_format(parser->arena, "did you mean `%s`? %s", near,
+                              help_replace(parser, surprise->before_at, near)));
+    return true;
+}
+
 static void surprised_in_list(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;
     const char *near = nearest_expected(surprise);
     bool read_denied = surprise->row->first == TOKEN_DENY && surprise->before == TOKEN_READ;
-    if (surprise->token == TOKEN_EXCEPT) {
+    if (surprised_by_misspelt_class(surprise))
+        return;
+    bool again = surprise->before == TOKEN_EXCEPT && surprise->row->before_before == TOKEN_COMMA;
+    if (again) {
+        parser_error(parser, SBX013_MISPLACED_EXCEPT, surprise->before_at,
+                     "`except` stands once: what follows it is a list",
+                     help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
+    } else if (surprise->token == TOKEN_EXCEPT) {
         report(surprise, SBX013_MISPLACED_EXCEPT, "`except` belongs to `deny` and `use` only",
                "a more specific grant needs no exception: the longest path decides between grants");
     } else if (near != NULL && surprise->token == TOKEN_WORD) {
@@ -276,20 +302,27 @@ static void surprised_by_quotes(const struct surprise *surprise)
            help_replace(parser, surprise->at, shown(parser, inner)));
 }
 
+/* Whether one keyword and nothing else could stand there. */
+static bool is_keyword_missing(const struct surprise *surprise)
+{
+    const char *only = surprise->expected[0];
+    return count_expected(surprise) == 1 && keyword_find(only, (uint32_t)strlen(only)) != 0;
+}
+
 static void surprised_by_word(const struct surprise *surprise)
 {
     if (surprise->before == TOKEN_OPEN || surprise->before == TOKEN_CLOSE)
         surprised_after_brace(surprise);
     else if (is_expected(surprise, TOKEN_EQUALS))
         report(surprise, SBX009_MISSING_EQUALS, "`=` is missing here, with a blank on both sides",
-               help_insert(surprise, "="));
+               help_equals(surprise));
     else if (is_expected(surprise, TOKEN_COMMA))
         surprised_in_list(surprise);
     else if (is_expected(surprise, TOKEN_NL) && count_expected(surprise) == 1)
         surprised_after_all(surprise);
     else if (!is_expected(surprise, TOKEN_WORD) && is_expected(surprise, TOKEN_QUOTED))
         surprised_unquoted(surprise);
-    else if (surprise->token == TOKEN_QUOTED)
+    else if (surprise->token == TOKEN_QUOTED && !is_keyword_missing(surprise))
         surprised_by_quotes(surprise);
     else
         surprised_by_keyword_place(surprise);

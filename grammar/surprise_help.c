@@ -81,8 +81,18 @@ static const struct {
     {TOKEN_AUTO, TOKEN_READ, INSERT, "grant"},
     {TOKEN_AUTO, TOKEN_WRITE, INSERT, "grant"},
     {TOKEN_AUTO, TOKEN_DENY, SAY, "only grants can be automatic: a deny always holds"},
-    {TOKEN_READ, TOKEN_COMMA, SAY, "write includes read: `grant write PATH` grants both"},
 };
+
+/* For a comma before a list's first word. */
+static const char *help_early_comma(const struct surprise *surprise)
+{
+    struct parser *parser = surprise->parser;
+    const char *after = parser->text + surprise->at.end;
+    after += strspn(after, " \t");
+    if (surprise->before == TOKEN_READ && strncmp(after, "write", strlen("write")) == 0)
+        return "what may be written may be read: `grant write PATH` grants both";
+    return is_expected(surprise, TOKEN_WORD) ? help_replace(parser, surprise->at, "") : NULL;
+}
 
 const char *help_for_slip(const struct surprise *surprise)
 {
@@ -95,12 +105,19 @@ const char *help_for_slip(const struct surprise *surprise)
         return slips[i].remedy == INSERT ? help_insert(surprise, slips[i].text)
                                          : did_you_mean(surprise, slips[i].text);
     }
+    if (surprise->token == TOKEN_COMMA)
+        return help_early_comma(surprise);
+    if (before == TOKEN_SET && strncmp(surprise->written, "env", strlen("env")) == 0)
+        return help_replace(surprise->parser, surprise->at, "env");
     if (before == TOKEN_GRANT && is_path(surprise))
         return help_insert(surprise, "read");
     if (before == TOKEN_PERMIT)
         return "`permit` only takes `bypass`; to open something, write `grant`";
     if (before == TOKEN_WHEN && strstr("linux macos windows", surprise->written) != NULL)
         return help_insert(surprise, "os");
+    if (surprise->token == TOKEN_WORD && is_expected(surprise, TOKEN_HOST) &&
+        strcmp(surprise->written, "*") == 0)
+        return help_replace(surprise->parser, surprise->at, "any");
     if (surprise->token == TOKEN_WORD && is_expected(surprise, TOKEN_HOST))
         return help_insert(surprise, is_digit(surprise->written[0]) ? "address" : "host");
     if (surprise->topic == TOKEN_PORT && is_expected(surprise, TOKEN_WORD))
@@ -117,9 +134,22 @@ const char *help_first_word(const struct surprise *surprise)
         return slip;
     if (is_path(surprise))
         return arena_format(surprise->parser->arena,
-                            "%s; a list that goes on needs a comma at the end of the line before",
+                            "a list that goes on needs a comma at the end of the line before; or is a "
+                            "statement meant? %s",
                             help_insert(surprise, "grant read"));
     return "a statement starts with use, let, grant, auto, deny, set, limit, permit, accept, expect or when";
+}
+
+/* Two words between single quotes, which do not quote here: the path with real ones, if it is one; else NULL. */
+static const char *quoted_path(const struct surprise *surprise)
+{
+    struct parser *parser = surprise->parser;
+    const char *text = verbatim(parser, join(surprise->before_at, surprise->at));
+    size_t length = text == NULL ? 0 : strlen(text);
+    if (length < 3 || text[0] != '\'' || text[length - 1] != '\'' || strpbrk(text, "\"\\") != NULL)
+        return NULL;
+    const char *root = strchr("/~$", text[1]) != NULL ? "" : "$WORK/";
+    return arena_format(parser->arena, "\"%s%.*s\"", root, (int)length - 2, text + 1);
 }
 
 const char *help_in_list(const struct surprise *surprise)
@@ -130,6 +160,9 @@ const char *help_in_list(const struct surprise *surprise)
         return "a range is one word, such as 3000-3010";
     if (is_expected(surprise, TOKEN_PORT) && is_digit(surprise->written[0]))
         return help_insert(surprise, "port");
+    const char *quoted = quoted_path(surprise);
+    if (quoted != NULL)
+        return help_replace(parser, join(surprise->before_at, surprise->at), quoted);
     return help_replace(parser, gap, is_expected(surprise, TOKEN_PORT) ? ", host " : ", ");
 }
 
@@ -144,6 +177,14 @@ const char *help_split(const struct surprise *surprise)
     const char *split =
         arena_format(parser->arena, "%.*s = %s%s%s", (int)(equals - word), word, quote, equals + 1, quote);
     return help_replace(parser, surprise->before_at, split);
+}
+
+const char *help_equals(const struct surprise *surprise)
+{
+    bool sign = strcmp(surprise->written, "==") == 0 || strcmp(surprise->written, ":=") == 0;
+    if (sign || strcmp(surprise->written, "to") == 0)
+        return help_replace(surprise->parser, surprise->at, "=");
+    return help_insert(surprise, "=");
 }
 
 /* The word in quotes; single quotes around it are taken for a slip. */

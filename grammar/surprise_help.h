@@ -36,5 +36,8 @@ const char *help_in_list(const struct surprise *surprise);
 /* For `NAME=VALUE` written in one piece; NULL if the word before is none. */
 const char *help_split(const struct surprise *surprise);
 
+/* For a word where `=` is missing. */
+const char *help_equals(const struct surprise *surprise);
+
 /* The token in quotes; single quotes around it are taken for a slip. */
 const char *quoted_form(const struct surprise *surprise);

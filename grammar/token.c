@@ -30,6 +30,7 @@ static void row_add(struct parser *parser, int token, struct span span, bool fau
         row->first = token;
         row->first_span = span;
     }
+    row->before_before = row->before_last;
     row->before_last = row->last;
     row->before_last_span = row->last_span;
     row->last = token;

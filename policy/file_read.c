@@ -185,6 +185,9 @@ static void read_head(struct reader *reader)
     for (uint32_t i = 0; i < policy->layer_count && reader->problem == NULL; i++) {
         layers[i].kind = take_below(reader, LAYER_MANAGED + 1, "an unknown kind of layer");
         layers[i].name = take_string(reader, FORM_TITLE);
+        bool other = strcmp(layers[i].name, "policy") == 0 || strcmp(layers[i].name, "itself") == 0;
+        if (layers[i].kind == LAYER_MANAGED && other)
+            fail(reader, "a managed layer with a name that means other rules");
         if (i > 0 && layers[i].kind != LAYER_MANAGED)
             fail(reader, "a second policy among its layers");
     }

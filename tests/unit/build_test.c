@@ -146,7 +146,7 @@ static const struct mistake mistakes[] = {
     {"deny network host 0x7f.1", 136, "0x7f.1", "address"},
     {"grant network host ::1", 136, "::1", "address ::1"},
     {"grant network host example.com:443", 136, "example.com:443", "host example.com port 443"},
-    {"grant network host https://example.com/x", 136, "https://example.com/x", "host example.com"},
+    {"grant network host https://example.com/x", 136, "https://example.com/x", "write example.com"},
     {"grant network address 10.0.0.0/8, address ::1, address fd00::/8, address 0.0.0.0/0", 0, NULL, NULL},
     {"grant network address 10.0.0.1/8", 138, "10.0.0.1/8", "10.0.0.0/8"},
     {"grant network address fd00::1/8", 138, "fd00::1/8", "fd00::/8"},

@@ -243,7 +243,7 @@ static void add_piece(struct random *random, bool quoted)
             ".", "'", "\\*", "\\$", "\\ ", "\\,", "\\\"", "\\\\", "\\#", "\\{", "\\]", "\\/", "\\x07",
             "\\xFF", "\\xc2\\x80", "\\x41", "write", "nothing");
     if (quoted)
-        ADD_ONE(random, "", " ", "#", "{", "}", ",", "\t", " = ");
+        ADD_ONE(random, "", " ", "#", "{", "}", ",", "  ", " = ");
 }
 
 static void add_word(struct random *random)
