@@ -47,8 +47,13 @@ static const char *check_place(struct arena *arena, int directory, const char *n
     struct stat status;
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? NULL : failed(arena, "write", path);
-    if (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+    if (S_ISREG(status.st_mode))
         return NULL;
+    if (S_ISLNK(status.st_mode))
+        return arena_format(arena,
+                            "cannot write %s: it is a symbolic link; name the file itself, or -o - for "
+                            "standard output",
+                            escape_string(arena, path));
     return arena_format(arena, "cannot write %s: it is no regular file", escape_string(arena, path));
 }
 

@@ -74,17 +74,24 @@ static void an_old_file_is_replaced(void **state)
     assert_holds("old", "2nd");
 }
 
-static void a_link_is_replaced_and_not_followed(void **state)
+static void a_link_is_refused_and_left_alone(void **state)
 {
     (void)state;
-    struct stat status;
+    static const char *const targets[] = {"target", "nowhere", "/proc/self/fd/1", "."};
     assert_null(output_replace(arena, "target", "kept", 4));
-    assert_int_equal(symlink("target", "link"), 0);
-    assert_null(output_replace(arena, "link", "new", 3));
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct stat status;
+        assert_int_equal(symlink(targets[i], "link"), 0);
+        uint32_t before = count_entries();
+        const char *problem = output_replace(arena, "link", "new", 3);
+        assert_non_null(problem);
+        assert_non_null(strstr(problem, "symbolic link"));
+        assert_int_equal(lstat("link", &status), 0);
+        assert_true(S_ISLNK(status.st_mode));
+        assert_int_equal(count_entries(), before);
+        assert_int_equal(unlink("link"), 0);
+    }
     assert_holds("target", "kept");
-    assert_holds("link", "new");
-    assert_int_equal(lstat("link", &status), 0);
-    assert_true(S_ISREG(status.st_mode));
 }
 
 static void what_is_no_file_is_refused(void **state)
@@ -107,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_file_takes_the_umask),
         cmocka_unit_test(an_old_file_is_replaced),
-        cmocka_unit_test(a_link_is_replaced_and_not_followed),
+        cmocka_unit_test(a_link_is_refused_and_left_alone),
         cmocka_unit_test(what_is_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
