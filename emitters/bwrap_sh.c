@@ -41,15 +41,20 @@ static bool of_account(const struct rule *rule, const char *root)
                                 strcmp(root, "CACHE") == 0 || strcmp(root, "DATA") == 0);
 }
 
+/* The script's variable for the root on which `path` hangs. */
+static const char *variable_name(struct arena *arena, const struct rule *rule, const char *path)
+{
+    const char *root = arena_copy(arena, path + 1, strcspn(path + 1, "/"));
+    return arena_format(arena, "%s_%s", of_account(rule, root) ? "ACCOUNT" : "SBX", root);
+}
+
 /* A bound path in double quotes: a root without a value is a variable of the script. */
 static void put_path(struct buffer *out, const struct rule *rule, const char *path)
 {
     buffer_byte(out, '"');
     if (path[0] == '$') {
-        size_t length = strcspn(path + 1, "/");
-        const char *root = arena_copy(out->arena, path + 1, length);
-        buffer_format(out, "$%s_%s", of_account(rule, root) ? "ACCOUNT" : "SBX", root);
-        path += 1 + length;
+        buffer_format(out, "$%s", variable_name(out->arena, rule, path));
+        path += 1 + strcspn(path + 1, "/");
     }
     put_quoted_bytes(out, path);
     buffer_byte(out, '"');
@@ -66,8 +71,25 @@ static const char *const root_defaults[ROOTS] = {
     [ROOT_DATA] = "${XDG_DATA_HOME:-${HOME:-}/.local/share}",
 };
 
+/* Such a root must not come out as the home directory or above it where a rule opens all of it
+ * (language.md 3). */
+static bool may_be_wide(const struct bound_rule *bound)
+{
+    enum root root = bound->rule->path.root;
+    bool whole = bound->at.path[0] == '$' && strchr(bound->at.path, '/') == NULL;
+    return whole && root != ROOT_HOME && root < ROOT_ENV;
+}
+
+static bool limit_may_be_wide(const struct bound_rule *bound)
+{
+    enum rule_kind kind = bound->rule->kind;
+    return (kind == RULE_LIMIT_READ || kind == RULE_LIMIT_WRITE) && !bound->rule->nothing &&
+           may_be_wide(bound);
+}
+
 struct used_roots {
     bool own[ROOTS], account[ROOTS];
+    bool user_database; /* where the account's home is matters */
 };
 
 static void use_root(const struct rule *rule, const char *path, struct used_roots *used)
@@ -80,7 +102,7 @@ static void use_root(const struct rule *rule, const char *path, struct used_root
             (path[1 + length] != '/' && path[1 + length] != '\0'))
             continue;
         if (of_account(rule, root_names[root]))
-            used->account[root] = true;
+            used->account[root] = used->user_database = true;
         else
             used->own[root] = true;
     }
@@ -94,6 +116,7 @@ static struct used_roots roots_used(const struct emit_request *request)
         if (bound->dropped || bound->at.path == NULL || bound->rule->kind == RULE_EXPECT)
             continue;
         use_root(bound->rule, bound->at.path, &used);
+        used.user_database = used.user_database || limit_may_be_wide(bound);
         for (uint32_t j = 0; j < bound->except_count; j++)
             use_root(bound->rule, bound->except[j].path, &used);
     }
@@ -105,34 +128,35 @@ static struct used_roots roots_used(const struct emit_request *request)
 static void put_own_root(struct buffer *out, enum root root)
 {
     const char *name = root_names[root];
-    if (root_defaults[root] != NULL) {
-        buffer_format(out, "SBX_%s=$(canonical \"${SBX_%s:-%s}\")\n", name, name, root_defaults[root]);
-        if (root == ROOT_HOME)
-            buffer_string(out, "[ -n \"$(find \"$SBX_HOME\" -prune -user \"$(id -u)\")\" ] || refuse "
-                               "\"$SBX_HOME is not yours\"\n");
-        return;
-    }
     /* A root that need not exist: without a value its rules speak of a path that cannot be. */
-    buffer_format(out, "SBX_%s=$(canonical \"${SBX_%s:-/dev/null/unset}\")\n", name, name);
+    const char *without = root_defaults[root] != NULL ? root_defaults[root] : "/dev/null/unset";
+    buffer_format(out, "root SBX_%s \"${SBX_%s:-%s}\"\n", name, name, without);
+    if (root == ROOT_HOME)
+        buffer_string(out, "homes=$homes$SBX_HOME$newline\n"
+                           "[ -n \"$(find \"$SBX_HOME\" -prune -user \"$(id -u)\")\" ] || refuse "
+                           "\"$SBX_HOME is not yours\"\n");
 }
 
-static void put_account_root(struct buffer *out, enum root root)
+static const char *const account_places[ROOTS] = {
+    [ROOT_HOME] = "", [ROOT_CONFIG] = "/.config", [ROOT_CACHE] = "/.cache", [ROOT_DATA] = "/.local/share"};
+
+static void put_account(struct buffer *out)
 {
-    static const char *const below[ROOTS] = {[ROOT_HOME] = "",
-                                             [ROOT_CONFIG] = "/.config",
-                                             [ROOT_CACHE] = "/.cache",
-                                             [ROOT_DATA] = "/.local/share"};
-    buffer_format(out, "ACCOUNT_%s=$(canonical \"$(getent passwd \"$(id -u)\" | cut -d: -f6)%s\")\n",
-                  root_names[root], below[root]);
+    buffer_string(out, "account=$(getent passwd \"$(id -u)\" | cut -d: -f6)\n"
+                       "[ -n \"$account\" ] || refuse \"the user database has no home directory of yours\"\n"
+                       "root account \"$account\"\n"
+                       "homes=$homes$account$newline\n");
 }
 
 static void put_roots(struct buffer *out, const struct used_roots *used)
 {
+    if (used->user_database)
+        put_account(out);
     for (int root = 0; root < ROOTS; root++) {
         if (used->own[root])
             put_own_root(out, (enum root)root);
         if (used->account[root])
-            put_account_root(out, (enum root)root);
+            buffer_format(out, "root ACCOUNT_%s \"$account%s\"\n", root_names[root], account_places[root]);
     }
 }
 
@@ -141,26 +165,23 @@ static void put_roots(struct buffer *out, const struct used_roots *used)
 static const char *const level_words[] = {
     [LEVEL_NONE] = "none", [LEVEL_READ] = "read", [LEVEL_WRITE] = "write"};
 
-/* A grant on such a root itself must not come out as the home directory or above it (language.md 3). */
-static bool may_be_wide(const struct bound_rule *bound)
+static void put_wide_check(struct buffer *out, const struct bound_rule *bound)
 {
-    enum root root = bound->rule->path.root;
-    return bound->at.path[0] == '$' && strchr(bound->at.path, '/') == NULL &&
-           (root == ROOT_WORK || root == ROOT_TMP || root == ROOT_CONFIG || root == ROOT_CACHE ||
-            root == ROOT_DATA);
+    buffer_string(out, "! wide ");
+    put_path(out, bound->rule, bound->at.path);
+    buffer_string(out, " || refuse \"");
+    buffer_format(out, "$%s is too wide\"\n", variable_name(out->arena, bound->rule, bound->at.path));
 }
 
 static void put_grant(struct buffer *out, const struct bound_rule *bound)
 {
     const struct rule *rule = bound->rule;
-    if (may_be_wide(bound)) {
-        buffer_string(out, rule->automatic ? "wide " : "! wide ");
+    if (may_be_wide(bound) && rule->automatic) {
+        buffer_string(out, "wide ");
         put_path(out, rule, bound->at.path);
         buffer_string(out, " || ");
-        if (!rule->automatic) {
-            buffer_string(out, "refuse \"$");
-            buffer_format(out, "SBX_%s is too wide\"\n", root_names[rule->path.root]);
-        }
+    } else if (may_be_wide(bound)) {
+        put_wide_check(out, bound);
     }
     buffer_format(out, "%s %s ", rule->automatic ? "auto" : "grant", level_words[rule->level]);
     put_path(out, rule, bound->at.path);
@@ -191,6 +212,8 @@ static void put_line(struct buffer *out, const char *word, const struct bound_ru
 
 static void put_limit(struct buffer *out, const char *word, const struct bound_rule *bound)
 {
+    if (limit_may_be_wide(bound))
+        put_wide_check(out, bound);
     if (bound->rule->nothing)
         buffer_format(out, "limits %s\n", word);
     else

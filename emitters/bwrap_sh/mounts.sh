@@ -1,21 +1,26 @@
-bpf=${0%.sh}.bpf
-for file in "$0" "$bpf"; do
-    [ -f "$file" ] || refuse "$file is missing"
-    directory=$(cd -P -- "$(dirname -- "$file")" && pwd -P)
-    case $directory in
-    *[[:cntrl:]]*) refuse "the script's directory must not hold control characters" ;;
-    esac
-    rules=$directory/${file##*/}${tab}deny${tab}1$newline$rules
-    places=$places$directory/${file##*/}$newline
-done
 command -v bwrap >/dev/null || refuse "bubblewrap (bwrap) is not installed"
 [ $# -gt 0 ] || refuse "usage: $0 COMMAND [ARG ...]"
+set +f
 for descriptor in "/proc/$$/fd"/*; do
     [ ! -d "$descriptor" ] || refuse "descriptor ${descriptor##*/} is an open directory; close it first"
 done
-exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<"$bpf"
 set -f
-IFS=$newline
+
+# The script and its program may be read and not changed.
+case $0 in
+*[[:cntrl:]]*) refuse "the script's name must not hold control characters" ;;
+/*) follow "$0" ;;
+*) follow "$(pwd -P)/$0" ;;
+esac
+crossed=$crossed$passed
+bpf=${real%.sh}.bpf
+for file in "$real" "$bpf"; do
+    follow "$file"
+    [ -f "$real" ] || refuse "$file is missing"
+    crossed=$crossed$passed
+    deny read "$real"
+done
+exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<"$bpf"
 
 begin_layer() {
     longest=-1 granted=0 automatic=0 cap=2
@@ -25,6 +30,7 @@ end_layer() {
     if [ "$limits_write" = yes ] && [ "$in_write" = no ] && [ "$cap" -gt 1 ]; then cap=1; fi
     if [ "$limits_read" = yes ] && [ "$in_read" = no ] && [ "$in_write" = no ]; then cap=0; fi
     if [ "$managed" = no ]; then
+        reached=$longest own=$granted
         [ "$longest" -ge 0 ] || granted=$automatic
         level=$granted
     fi
@@ -82,6 +88,45 @@ level_at() {
     if [ "$socket" = yes ] && [ "$closest" = 2 ] && [ -S "$1" ]; then level=2; fi
 }
 
+# The first of the links $1 that lies where the command may write; empty if there is none.
+find_planted() {
+    for planted in $1; do
+        level_at "${planted%/*}"
+        [ "$level" -lt 2 ] || return 0
+    done
+    planted=''
+}
+
+# A deny holds at the end of its path too, wherever links lead on the way. A grant that leads to a place which
+# another one opens further would have to lower it there.
+hold_behind_links() {
+    written=$rules
+    for entry in $written; do
+        named=${entry%%"$tab"*} tail=${entry#*"$tab"}
+        act=${tail%%"$tab"*} tail=${tail#*"$tab"}
+        case $act in
+        deny | deny_socket | grant) ;;
+        *) continue ;;
+        esac
+        follow "$named"
+        [ -n "$passed" ] || continue
+        case $act in
+        grant)
+            level_at "$real"
+            [ "$level" -le "${tail%%"$tab"*}" ] || refuse "$named leads to $real, which another rule opens further"
+            ;;
+        *)
+            crossed=$crossed$passed
+            rules=${real%/}$tab$act$tab$tail$newline$rules
+            places=$places$real$newline
+            ;;
+        esac
+    done
+    find_planted "$crossed"
+    [ -z "$planted" ] ||
+        refuse "$planted is a symbolic link that the command could replace; only sbx-launch can hold a rule behind it"
+}
+
 # Whether something may be shown below the denied directory $1.
 shown_below() {
     for path in $places; do
@@ -123,6 +168,8 @@ open_masks() {
         eval "exec $descriptor</dev/null"
     done
 }
+
+hold_behind_links
 
 # From here on "$@" is the command, and after it bubblewrap's arguments.
 words=$#
@@ -166,12 +213,21 @@ for place in $(printf '%s' "$places" | tr / '\001' | sort -u | tr '\001' /) /; d
         [ "$level" -lt "$given" ] || continue
         refuse "$link is a symbolic link; only sbx-launch can hold a rule behind it"
     elif [ -n "$link" ]; then
+        # A denied directory's links are left out: an earlier run may have put them there.
         [ "$level" -gt 0 ] || continue
+        [ "$over" != mask ] || continue
         if [ "$link" = "$place" ] && [ -f "$place" ]; then
             wanted=$level
-            real=$(readlink -f -- "$place")
+            follow "$place"
+            case $real in
+            /dev/* | /proc/*) continue ;;
+            esac
+            find_planted "$passed"
+            [ -z "$planted" ] || continue
             level_at "$real"
-            [ "$closest" -ge "$wanted" ] || continue
+            [ "$closest" -ge "$wanted" ] || wanted=$closest
+            [ "$reached" -lt "${#real}" ] || [ "$own" -ge "$wanted" ] || wanted=$own
+            [ "$wanted" -gt 0 ] || continue
             option=--ro-bind
             [ "$wanted" = 1 ] || option=--bind
             set -- "$@" "$option" "$real" "$place"

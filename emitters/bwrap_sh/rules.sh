@@ -1,36 +1,81 @@
 set -eu
 LC_ALL=C
-export LC_ALL
+# The workspace may have put programs into the caller's PATH; the command gets the policy's own PATH.
+PATH=/usr/bin:/bin
+export LC_ALL PATH
+unset CDPATH
 newline='
 '
 tab=$(printf '\t')
-rules='' places='' scratch=no network=closed start='' files=any
+set -f
+IFS=$newline
+rules='' places='' scratch=no network=closed start='' files=any crossed='' homes=''
 
 refuse() {
     printf '%s: %s\n' "$0" "$1" >&2
     exit 125
 }
 
-# The real directory that $1 is; a directory that does not exist stays as written.
-canonical() {
-    case $1 in
-    *[[:cntrl:]]*) refuse "a root must not hold control characters" ;;
-    /*) ;;
-    *) refuse "a root must be an absolute path: $1" ;;
-    esac
-    if [ -d "$1" ]; then
-        (cd -P -- "$1" && pwd -P)
-    else
-        printf '%s\n' "$1"
-    fi
+# Follows $1 to its end, which need not exist: $real is the end, $passed the links on the way, one a line.
+follow() {
+    real='' passed='' ahead=$1 hops=0
+    while [ -n "$ahead" ]; do
+        step=${ahead%%/*}
+        case $ahead in
+        */*) ahead=${ahead#*/} ;;
+        *) ahead='' ;;
+        esac
+        case $step in
+        '' | .) continue ;;
+        ..)
+            real=${real%/*}
+            continue
+            ;;
+        esac
+        real=$real/$step
+        [ -L "$real" ] || continue
+        hops=$((hops + 1))
+        [ "$hops" -le 40 ] || refuse "$1: too many symbolic links"
+        text=$(readlink -- "$real" && echo .) || refuse "$real: the symbolic link cannot be read"
+        text=${text%"$newline".}
+        case $text in
+        *[[:cntrl:]]*) refuse "$real is a symbolic link to a name with control characters" ;;
+        esac
+        passed=$passed$real$newline real=${real%/*} ahead=$text/$ahead
+        case $text in
+        /*) real='' ;;
+        esac
+    done
+    [ -n "$real" ] || real=/
 }
 
-# Whether $1 is the root, the home directory or a directory above it.
+# Sets the variable $1 to the real directory that $2 is.
+root() {
+    case $2 in
+    *[[:cntrl:]]*) refuse "a root must not hold control characters" ;;
+    /*) ;;
+    *) refuse "a root must be an absolute path: $2" ;;
+    esac
+    follow "$2"
+    crossed=$crossed$passed
+    eval "$1=\$real"
+}
+
+# Whether $1 is the root, a home directory or a directory above one.
+case ${HOME:-} in
+/*)
+    follow "$HOME"
+    homes=$real$newline
+    ;;
+esac
 wide() {
     above=${1%/}
-    case ${HOME:-}/ in
-    "$above"/*) return 0 ;;
-    esac
+    [ -n "$above" ] || return 0
+    for below in $homes; do
+        case $below/ in
+        "$above"/*) return 0 ;;
+        esac
+    done
     return 1
 }
 
@@ -43,7 +88,7 @@ rank() {
     esac
 }
 keep() {
-    rules=$rules$2$tab$1$tab$value${3:-}$newline
+    rules=$rules${2%/}$tab$1$tab$value${3:-}$newline
     places=$places$2$newline
 }
 grant() { rank "$1"; keep grant "$2"; }
