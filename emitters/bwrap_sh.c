@@ -89,7 +89,7 @@ static bool limit_may_be_wide(const struct bound_rule *bound)
 
 struct used_roots {
     bool own[ROOTS], account[ROOTS];
-    bool user_database; /* where the account's home is matters */
+    bool account_home, account_roots; /* whether the account's home matters; whether rules hang on it */
 };
 
 static void use_root(const struct rule *rule, const char *path, struct used_roots *used)
@@ -102,7 +102,7 @@ static void use_root(const struct rule *rule, const char *path, struct used_root
             (path[1 + length] != '/' && path[1 + length] != '\0'))
             continue;
         if (of_account(rule, root_names[root]))
-            used->account[root] = used->user_database = true;
+            used->account[root] = used->account_roots = used->account_home = true;
         else
             used->own[root] = true;
     }
@@ -116,7 +116,7 @@ static struct used_roots roots_used(const struct emit_request *request)
         if (bound->dropped || bound->at.path == NULL || bound->rule->kind == RULE_EXPECT)
             continue;
         use_root(bound->rule, bound->at.path, &used);
-        used.user_database = used.user_database || limit_may_be_wide(bound);
+        used.account_home = used.account_home || limit_may_be_wide(bound);
         for (uint32_t j = 0; j < bound->except_count; j++)
             use_root(bound->rule, bound->except[j].path, &used);
     }
@@ -140,18 +140,23 @@ static void put_own_root(struct buffer *out, enum root root)
 static const char *const account_places[ROOTS] = {
     [ROOT_HOME] = "", [ROOT_CONFIG] = "/.config", [ROOT_CACHE] = "/.cache", [ROOT_DATA] = "/.local/share"};
 
-static void put_account(struct buffer *out)
+/* An account that the user database does not know has no home that a root could be too wide for. */
+static void put_account(struct buffer *out, bool required)
 {
-    buffer_string(out, "account=$(getent passwd \"$(id -u)\" | cut -d: -f6)\n"
-                       "[ -n \"$account\" ] || refuse \"the user database has no home directory of yours\"\n"
-                       "root account \"$account\"\n"
-                       "homes=$homes$account$newline\n");
+    buffer_string(out, "account=$(getent passwd \"$(id -u)\" | cut -d: -f6)\n");
+    if (required)
+        buffer_string(out,
+                      "[ -n \"$account\" ] || refuse \"the user database has no home directory of yours\"\n"
+                      "root account \"$account\"\n");
+    else
+        buffer_string(out, "[ -z \"$account\" ] || root account \"$account\"\n");
+    buffer_string(out, "homes=$homes$account$newline\n");
 }
 
 static void put_roots(struct buffer *out, const struct used_roots *used)
 {
-    if (used->user_database)
-        put_account(out);
+    if (used->account_home)
+        put_account(out, used->account_roots);
     for (int root = 0; root < ROOTS; root++) {
         if (used->own[root])
             put_own_root(out, (enum root)root);
