@@ -86,6 +86,15 @@ static bool wants_directory(const struct bound_rule *rule)
     return false;
 }
 
+/* Whether the rule's own exceptions lift it at its path; another rule may still lower the level there. */
+static bool is_lifted(const struct bound_rule *rule)
+{
+    for (uint32_t i = 0; i < rule->except_count; i++)
+        if (!rule->except[i].pattern && path_covers(rule->except[i].path, rule->at.path))
+            return true;
+    return false;
+}
+
 static bool entry_exists(const char *directory, const char *name)
 {
     int descriptor = directory_open(directory, O_PATH);
@@ -128,7 +137,8 @@ static const char *placeholder_content(const struct gather *gather, const char *
 
 static void missing_check(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
 {
-    if (leads->impossible || gather_level(gather, leads->path) == LEVEL_WRITE || !is_creatable(gather, leads))
+    if (leads->impossible || is_lifted(rule) || gather_level(gather, leads->path) == LEVEL_WRITE ||
+        !is_creatable(gather, leads))
         return;
     if (leads->under_file) {
         /* A file that is granted by itself is a mount of its own and stays. */

@@ -76,4 +76,22 @@ def npm_follows_a_cache_that_was_moved():
         check(os.path.isdir(f"{moved}/_cacache"), f"the cache holds {os.listdir(moved)}")
 
 
+@test
+def files_of_settings_are_as_outside_and_cannot_be_changed():
+    # yarn reads all three at its start and fails on a directory.
+    read = """
+        for (const name of [".npmrc", ".yarnrc", ".yarnrc.yml"]) {
+            try { console.log(require("fs").readFileSync(name, "utf8").trim()); } catch (error) { console.log(error.code); }
+            try { require("fs").appendFileSync(name, "planted"); } catch (error) { console.log(error.code); }
+        }"""
+    with world("/var/tmp") as w:
+        for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
+            w.make(f"work/{name}", "own\n")
+        policy = w.compile(POLICY)
+        equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["own", "EROFS"] * 3)
+        for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
+            os.unlink(f"{w.work}/{name}")
+        equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["ENOENT"] * 3)
+
+
 main()

@@ -80,6 +80,14 @@ static void an_except_below_a_missing_deny_makes_a_directory(void **state)
     assert_true(missing_at(host, "w/a")->directory);
 }
 
+static void a_rule_that_its_exception_lifts_needs_no_placeholder(void **state)
+{
+    struct host *host = *state;
+    assert_true(gather(
+        host, LINES("grant write $WORK", "deny write $WORK/a/ except $WORK/a", "deny write $WORK/a*")));
+    assert_int_equal(host->facts.missing_count, 0);
+}
+
 static void two_rules_on_one_missing_path_need_one_placeholder(void **state)
 {
     struct host *host = *state;
@@ -570,6 +578,7 @@ int main(void)
         HOST_TEST(a_missing_deny_needs_a_placeholder_only_where_it_could_be_made),
         HOST_TEST(a_name_that_can_never_exist_needs_no_placeholder),
         HOST_TEST(an_except_below_a_missing_deny_makes_a_directory),
+        HOST_TEST(a_rule_that_its_exception_lifts_needs_no_placeholder),
         HOST_TEST(two_rules_on_one_missing_path_need_one_placeholder),
         HOST_TEST(commondir_is_not_left_empty_in_a_git_directory),
         HOST_TEST(a_directory_hides_itself_from_git_in_a_work_tree_alone),
