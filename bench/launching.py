@@ -5,7 +5,7 @@ import subprocess
 
 from cold import cold
 
-ORDINARY_UID = 54321
+ORDINARY_UID = 65534
 ROUNDS = 61
 
 

@@ -62,13 +62,21 @@ static bool open_on_path(struct arena *arena, const struct bound_policy *bound, 
     return false;
 }
 
-static const char *read_version(struct arena *arena, const struct backend *backend, const char **error)
+static struct helper version_helper(const struct backend *backend)
 {
-    char *const argv[] = {(char *)"bwrap", (char *)"--version", NULL};
-    struct helper helper = {
+    static char *const argv[] = {(char *)"bwrap", (char *)"--version", NULL};
+
+    return (struct helper){
         .program = backend->program, .argv = argv, .seconds = VERSION_SECONDS, .limit = VERSION_BYTES};
+}
+
+static const char *read_version(struct arena *arena, struct backend *backend, const char **error)
+{
+    struct helper helper = version_helper(backend);
     struct buffer output = buffer_in(arena);
-    int code = helper_run(&helper, &output, error);
+    bool started = backend->asked.child > 0 || helper_start(&helper, &backend->asked, error);
+    int code = started ? helper_finish(&helper, &backend->asked, &output, error) : -1;
+    backend->asked.child = 0;
     const char *word;
 
     if (code != 0 || output.length == 0) {
@@ -89,15 +97,26 @@ static bool is_too_old(const char *version)
     return sscanf(version, "%d.%d", &major, &minor) == 2 && major == 0 && minor < 5;
 }
 
-bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
-                  struct backend *backend, struct note_list *notes)
+void backend_seek(struct arena *arena, struct backend *backend)
 {
-    bool found = false;
     const char *error;
 
     *backend = (struct backend){.program = -1};
-    for (int i = 0; system_places[i] != NULL && !found; i++)
-        found = open_program(arena, system_places[i], backend);
+    for (int i = 0; system_places[i] != NULL; i++) {
+        if (!open_program(arena, system_places[i], backend))
+            continue;
+        struct helper helper = version_helper(backend);
+        if (!helper_start(&helper, &backend->asked, &error))
+            backend->asked.child = 0; /* asked again, and reported, when the answer is needed */
+        return;
+    }
+}
+
+bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
+                  struct backend *backend, struct note_list *notes)
+{
+    bool found = backend->program >= 0;
+
     if (!found && bound != NULL && search != NULL)
         found = open_on_path(arena, bound, search, backend);
     if (!found) {
@@ -107,7 +126,15 @@ bool backend_find(struct arena *arena, const struct bound_policy *bound, const c
                                .help = "install it: apt install bubblewrap, or dnf install bubblewrap"});
         return false;
     }
-    backend->version = read_version(arena, backend, &error);
+    return true;
+}
+
+bool backend_check(struct arena *arena, struct backend *backend, struct note_list *notes)
+{
+    const char *error = NULL;
+
+    if (backend->version == NULL)
+        backend->version = read_version(arena, backend, &error);
     if (backend->version != NULL && is_too_old(backend->version)) {
         note_add(notes,
                  (struct note){.code = SBX429_OLD_BUBBLEWRAP,

@@ -3,21 +3,28 @@
 
 #include "policy/bound.h"
 #include "runtime/inner_config.h"
+#include "runtime/process.h"
 #include "runtime/signals.h"
 
 #include <sys/types.h>
 
 struct backend {
-    int program;      /* descriptor of the executable, close-on-exec */
+    int program;      /* descriptor of the executable, close-on-exec; -1: not found */
     const char *path; /* canonical */
     const char *version;
+    struct helper_process asked; /* for its version; no child: not yet */
 };
 
-/* Finds bubblewrap in the fixed system places, else along `search` (a PATH value, or NULL) where `bound` (or
- * NULL: then only the fixed places) lets the command write no directory on the way. False with an error note
- * if there is none. */
+/* Looks for bubblewrap in the fixed system places, and starts asking for its version if it is there. */
+void backend_seek(struct arena *arena, struct backend *backend);
+
+/* Where backend_seek found nothing, looks along `search` (a PATH value, or NULL) where `bound` (or NULL: then nowhere)
+ * lets the command write no directory on the way. False with an error note if there is none. */
 bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
                   struct backend *backend, struct note_list *notes);
+
+/* Waits for the version. False with an error note if it cannot be had or is too old; may be called again. */
+bool backend_check(struct arena *arena, struct backend *backend, struct note_list *notes);
 
 /* What bubblewrap is given. */
 struct backend_request {

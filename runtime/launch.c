@@ -31,8 +31,10 @@ static const char architecture[] = "unknown";
 
 enum { FIRST_MASK = 64, OWN_DESCRIPTORS = 64 };
 
+/* bubblewrap is asked for its version here and answers while this machine is looked at and a sandbox is made. */
 static bool step_engine(struct launch *launch)
 {
+    backend_seek(launch->arena, &launch->backend);
     return launch->options->engine != ENGINE_NATIVE ||
            launch_refuse(launch, SBX420_ENGINE, "there is no native engine in this build",
                          "leave --engine out");
@@ -323,6 +325,8 @@ static bool step_start(struct launch *launch)
     for (int i = 0; i < 3; i++)
         if (launch->streams.inside[i] > STDERR_FILENO)
             close(launch->streams.inside[i]);
+    if (!backend_check(launch->arena, &launch->backend, &launch->notes))
+        return false;
     struct outcome outcome =
         sandbox_await(launch->arena, &launch->sandbox, &launch->signals, &launch->evidence);
     return outcome.kind == OUTCOME_READY || backend_problem(launch, &outcome);
@@ -408,6 +412,8 @@ int launch(struct arena *arena, const struct options *options)
     if (options->unsandboxed)
         return launch_unsandboxed(&launch);
     ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
+    if (options->dry_run)
+        ready = ready && backend_check(arena, &launch.backend, &launch.notes);
     if (ready && options->dry_run) {
         print_dry_run(&launch);
         report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));

@@ -209,7 +209,10 @@ bool lease_place_file(struct arena *arena, const char *file, struct lease_place 
 static int open_state(struct arena *arena, const char *path)
 {
     char *copy = arena_strdup(arena, path);
+    int directory = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
+    if (directory >= 0 || errno != ENOENT)
+        return directory;
     for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(copy, 0700) != 0 && errno != EEXIST)

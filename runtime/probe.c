@@ -67,7 +67,8 @@ struct probe_result probe_backend(struct arena *arena)
     struct outcome outcome = {0};
     struct backend backend;
 
-    if (!backend_find(arena, NULL, NULL, &backend, &notes)) {
+    backend_seek(arena, &backend);
+    if (!backend_find(arena, NULL, NULL, &backend, &notes) || !backend_check(arena, &backend, &notes)) {
         result.cause = notes.items[0].text;
         result.remedy = notes.items[0].help;
         return result;

@@ -103,14 +103,13 @@ SBX_NORETURN static void helper_become(const struct helper *helper, int output, 
 }
 
 /* Reads until the end, the limit or the deadline; returns what went wrong, or NULL. */
-static const char *collect(int from, const struct helper *helper, struct buffer *output)
+static const char *collect(const struct helper_process *process, size_t limit, struct buffer *output)
 {
-    int64_t deadline = now_milliseconds() + (int64_t)helper->seconds * 1000;
     char chunk[16384];
 
     for (;;) {
-        int64_t left = deadline - now_milliseconds();
-        struct pollfd ready = {.fd = from, .events = POLLIN};
+        int64_t left = process->deadline - now_milliseconds();
+        struct pollfd ready = {.fd = process->output, .events = POLLIN};
         int count = left <= 0 ? 0 : poll(&ready, 1, (int)left);
 
         if (count == 0)
@@ -119,40 +118,61 @@ static const char *collect(int from, const struct helper *helper, struct buffer 
             return strerror(errno);
         if (count < 0)
             continue;
-        ssize_t got = read(from, chunk, sizeof chunk);
+        ssize_t got = read(process->output, chunk, sizeof chunk);
         if (got == 0)
             return NULL;
         if (got < 0 && errno != EINTR)
             return strerror(errno);
         if (got > 0)
             buffer_bytes(output, chunk, (size_t)got);
-        if (output->length > helper->limit)
+        if (output->length > limit)
             return "said too much";
     }
 }
 
-int helper_run(const struct helper *helper, struct buffer *output, const char **error)
+bool helper_start(const struct helper *helper, struct helper_process *process, const char **error)
 {
-    int ends[2], status;
-    pid_t parent = getpid(), child;
+    int ends[2];
+    pid_t parent = getpid();
 
     if (pipe2(ends, O_CLOEXEC) != 0) {
         *error = strerror(errno);
-        return -1;
+        return false;
     }
-    child = fork();
-    if (child == 0)
+    *process = (struct helper_process){
+        .child = fork(),
+        .output = ends[0],
+        .deadline = now_milliseconds() + (int64_t)helper->seconds * 1000,
+    };
+    if (process->child == 0)
         helper_become(helper, ends[1], parent);
+    if (process->child < 0) {
+        *error = strerror(errno);
+        close(ends[0]);
+    }
     close(ends[1]);
-    *error = child < 0 ? strerror(errno) : collect(ends[0], helper, output);
-    close(ends[0]);
-    if (child < 0)
-        return -1;
+    return process->child > 0;
+}
+
+int helper_finish(const struct helper *helper, struct helper_process *process, struct buffer *output,
+                  const char **error)
+{
+    int status;
+
+    *error = collect(process, helper->limit, output);
+    close(process->output);
     if (*error != NULL)
-        kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        kill(process->child, SIGKILL);
+    while (waitpid(process->child, &status, 0) < 0 && errno == EINTR)
         ;
     if (*error == NULL && !WIFEXITED(status))
         *error = "was ended by a signal";
     return *error == NULL ? WEXITSTATUS(status) : -1;
+}
+
+int helper_run(const struct helper *helper, struct buffer *output, const char **error)
+{
+    struct helper_process process;
+
+    return helper_start(helper, &process, error) ? helper_finish(helper, &process, output, error) : -1;
 }

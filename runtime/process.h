@@ -27,8 +27,22 @@ struct helper {
     size_t limit;     /* more output than this is a failure */
 };
 
-/* Runs it and collects its standard output in `output`. Returns its exit code; -1 with *error set if it could
- * not run, was ended by a signal, took too long or said too much. */
+/* A helper that was started. */
+struct helper_process {
+    pid_t child;
+    int output;       /* the reading end of its standard output */
+    int64_t deadline; /* by now_milliseconds */
+};
+
+/* Starts it; false with *error set if that failed. */
+bool helper_start(const struct helper *helper, struct helper_process *process, const char **error);
+
+/* Collects the standard output of a started helper in `output` and waits for its end. Returns its exit code; -1 with
+ * *error set if it could not run, was ended by a signal, took too long or said too much. */
+int helper_finish(const struct helper *helper, struct helper_process *process, struct buffer *output,
+                  const char **error);
+
+/* Both, one after the other. */
 int helper_run(const struct helper *helper, struct buffer *output, const char **error);
 
 /* Milliseconds of the monotonic clock. */

@@ -25,14 +25,18 @@ enum {
 /* Waits for `process` until `deadline`; true once it is reaped or was no child of ours. */
 static bool reap_until(pid_t process, int64_t deadline)
 {
-    for (;;) {
-        pid_t got = waitpid(process, NULL, WNOHANG);
-        if (got == process || (got < 0 && errno == ECHILD))
-            return true;
-        if (now_milliseconds() >= deadline)
-            return false;
-        poll(NULL, 0, 2);
-    }
+    enum {
+        LOOK_AGAIN = 2
+    }; /* milliseconds; where there are no descriptors of processes (before Linux 5.3) */
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
+    pid_t got;
+    int64_t left;
+
+    while ((got = waitpid(process, NULL, WNOHANG)) == 0 && (left = deadline - now_milliseconds()) > 0)
+        poll(&ended, 1, ended.fd < 0 ? LOOK_AGAIN : (int)left);
+    if (ended.fd >= 0)
+        close(ended.fd);
+    return got == process || (got < 0 && errno == ECHILD);
 }
 
 /* Children that bubblewrap left behind when it was killed have come to this process, their subreaper. */
