@@ -95,8 +95,8 @@ def one_that_shares_the_network_is_found_out():
     with world() as w:
         result = launch_with(
             w,
-            'exec 9< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
-            'exec $BWRAP --args 9 "${@:3}"',
+            'exec 99< <(tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-net | tr "\\n" "\\0"); '
+            'exec $BWRAP --args 99 "${@:3}"',
         )
         refused(w, result, "SBX416", "net namespace")
 
@@ -106,7 +106,7 @@ def one_that_shares_another_namespace_is_found_out():
     with world() as w:
         for option in ("ipc", "uts", "cgroup"):
             filter_out = f'tr "\\0" "\\n" <&$2 | grep -vx -e --unshare-{option} | tr "\\n" "\\0"'
-            result = launch_with(w, f'exec 9< <({filter_out}); exec $BWRAP --args 9 "${{@:3}}"')
+            result = launch_with(w, f'exec 99< <({filter_out}); exec $BWRAP --args 99 "${{@:3}}"')
             refused(w, result, "SBX416", f"the {option} namespace")
 
 
