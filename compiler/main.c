@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static int write_out(struct session *session, int status)
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of write(2), and the old output stays */
     struct arena *arena = arena_create(0);
     jmp_buf exhausted;
     static const char message[] = "sbxc: out of memory\n";

@@ -196,7 +196,7 @@ static bool step_words(struct launch *launch)
            launch_refuse(launch, SBX423_NO_FILTER, error, NULL);
 }
 
-static void print_dry_run(struct launch *launch)
+static int print_dry_run(struct launch *launch)
 {
     struct buffer out = buffer_in(launch->arena);
 
@@ -209,7 +209,7 @@ static void print_dry_run(struct launch *launch)
                   (unsigned)(launch->filter.length / 8),
                   escape_string(launch->arena, launch->prepared.directory));
     backend_print(&out, &launch->backend, &launch->words);
-    write_all(STDOUT_FILENO, out.bytes, out.length);
+    return report_answer(launch->arena, &out);
 }
 
 /* The consecutive descriptors that the words name, each for one masked file. */
@@ -415,9 +415,9 @@ int launch(struct arena *arena, const struct options *options)
     if (options->dry_run)
         ready = ready && backend_check(arena, &launch.backend, &launch.notes);
     if (ready && options->dry_run) {
-        print_dry_run(&launch);
+        int code = print_dry_run(&launch);
         report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));
-        return EXIT_SUCCESS;
+        return code;
     }
     ready = ready && take_steps(&launch, starting_steps, sizeof starting_steps / sizeof starting_steps[0]);
     report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));

@@ -14,8 +14,10 @@ static int probe(struct arena *arena, const struct options *options)
 {
     struct probe_result result = probe_backend(arena);
 
-    probe_print(arena, &result, options->json);
-    return result.usable ? EXIT_SUCCESS : EXIT_REFUSED;
+    struct buffer out = buffer_in(arena);
+
+    probe_print(&out, &result, options->json);
+    return report_answer(arena, &out) == EXIT_SUCCESS && result.usable ? EXIT_SUCCESS : EXIT_REFUSED;
 }
 
 static int usage(struct arena *arena)
@@ -23,7 +25,15 @@ static int usage(struct arena *arena)
     struct buffer out = buffer_in(arena);
 
     launch_usage(&out);
-    return write_all(STDOUT_FILENO, out.bytes, out.length) ? EXIT_SUCCESS : EXIT_REFUSED;
+    return report_answer(arena, &out);
+}
+
+static int version(struct arena *arena)
+{
+    struct buffer out = buffer_in(arena);
+
+    buffer_string(&out, "sbx-launch " SBX_VERSION "\n");
+    return report_answer(arena, &out);
 }
 
 static int run(struct arena *arena, int argc, char **argv)
@@ -40,8 +50,6 @@ static int run(struct arena *arena, int argc, char **argv)
     /* Before anything is opened: what the caller left open is nobody's business inside, and what it closed
      * must not become something else. */
     descriptors_close(3, &lease, 1);
-    if (!streams_reserve())
-        return EXIT_REFUSED;
     if (!streams_reserve()) {
         report_line(arena, "a closed standard stream cannot be replaced by /dev/null");
         return EXIT_REFUSED;
@@ -53,9 +61,7 @@ static int run(struct arena *arena, int argc, char **argv)
     if (options.help)
         return usage(arena);
     if (options.version)
-        return write_all(STDOUT_FILENO, "sbx-launch " SBX_VERSION "\n", sizeof "sbx-launch " SBX_VERSION)
-                   ? EXIT_SUCCESS
-                   : EXIT_REFUSED;
+        return version(arena);
     return options.probe ? probe(arena, &options) : launch(arena, &options);
 }
 

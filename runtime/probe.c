@@ -104,22 +104,20 @@ static void add_json(struct buffer *out, const struct probe_result *result, cons
     buffer_string(out, "}]}\n");
 }
 
-void probe_print(struct arena *arena, const struct probe_result *result, bool json)
+void probe_print(struct buffer *out, const struct probe_result *result, bool json)
 {
-    struct buffer out = buffer_in(arena);
     struct utsname system = {0};
 
     uname(&system);
     if (json) {
-        add_json(&out, result, system.release);
+        add_json(out, result, system.release);
     } else {
-        buffer_format(&out, "%s (kernel %s)\n",
+        buffer_format(out, "%s (kernel %s)\n",
                       result->usable ? "policies can be enforced here" : "policies cannot be enforced here",
                       system.release);
-        buffer_format(&out, "  bwrap  %s  %s\n", result->version == NULL ? "missing" : result->version,
+        buffer_format(out, "  bwrap  %s  %s\n", result->version == NULL ? "missing" : result->version,
                       result->usable ? "usable" : "not usable");
         if (!result->usable)
-            buffer_format(&out, "  cause:  %s\n  remedy: %s\n", result->cause, result->remedy);
+            buffer_format(out, "  cause:  %s\n  remedy: %s\n", result->cause, result->remedy);
     }
-    write_all(STDOUT_FILENO, out.bytes, out.length);
 }

@@ -19,5 +19,5 @@ struct probe_result probe_backend(struct arena *arena);
 /* Why namespaces cannot be made here. False if they can: the cause lies elsewhere. */
 bool probe_diagnose(struct arena *arena, const char **cause, const char **remedy);
 
-/* Prints the result on standard output, as text or as the JSON of commands.md. */
-void probe_print(struct arena *arena, const struct probe_result *result, bool json);
+/* Appends the result, as text or as the JSON of commands.md. */
+void probe_print(struct buffer *out, const struct probe_result *result, bool json);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +79,14 @@ void report_notes(struct arena *arena, const struct policy *policy, const struct
             add_note(&out, policy, &notes->items[i]);
     if (out.length > 0)
         write_all(STDERR_FILENO, out.bytes, out.length);
+}
+
+int report_answer(struct arena *arena, const struct buffer *answer)
+{
+    if (write_all(STDOUT_FILENO, answer->bytes, answer->length))
+        return EXIT_SUCCESS;
+    report_line(arena, "cannot write to standard output: %s", strerror(errno));
+    return EXIT_REFUSED;
 }
 
 void report_line(struct arena *arena, const char *format, ...)
