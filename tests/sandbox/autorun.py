@@ -142,7 +142,8 @@ def copies_of_the_workspace_are_taken_without_complaint():
         repository(w)
         result = w.shell(w.compile(POLICY), """
             set -e
-            tar cf /tmp/all.tar .; cp -r . /tmp/copy; rsync -a ./ /tmp/other; find . -name README; grep -rl text . | head -1""")
+            tar cf /tmp/all.tar .; cp -r . /tmp/copy; rsync -a ./ /tmp/other; find . -name README
+            grep -rl text . | head -1""")
         equal(result.succeeded().err, "")
 
 

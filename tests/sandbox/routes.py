@@ -184,7 +184,7 @@ def what_cannot_be_held_is_refused_and_nothing_runs():
             ("limit memory to 1GiB\n", "limit.memory"),
             ("limit time to 5s\n", "limit.time"),
             ("deny exec /usr/bin/ls\n", "exec.deny"),
-            ("grant service docker\n", "service.docker"),
+            ("grant service keychain\n", "service.keychain"),
         ):
             result = w.compile(BASE + "grant write $WORK\n" + text, check_status=False)
             equal(result.returncode, 3, f"{control}: {result.stderr}")

@@ -20,7 +20,8 @@ def make_builds_in_parallel():
     with world("/var/tmp") as w:
         sources(w)
         w.make("work/Makefile", "CFLAGS = -O2 -g -MMD -Isrc\nsrc/program: src/main.o src/sum.o\n"
-                                "\t$(CC) -o $@ $^\ncheck: src/program\n\t@test \"$$(./src/program)\" = 42 && echo passed\n"
+                                "\t$(CC) -o $@ $^\ncheck: src/program\n"
+                                "\t@test \"$$(./src/program)\" = 42 && echo passed\n"
                                 "clean:\n\trm -f src/*.o src/*.d src/program\n-include src/*.d\n")
         policy = w.compile(C)
         result = w.launch(policy, "make", "-j2", "-s", "check").succeeded()

@@ -1,4 +1,4 @@
-"""Everyday Git under `use std/dev` and `grant write $WORK`: every command does its work, and leaves a clean work tree."""
+"""Everyday Git under `use std/dev` and `grant write $WORK`: commands do their work and leave a clean work tree."""
 import subprocess
 
 from lib import check, equal, main, test, world

@@ -11,7 +11,8 @@ POLICY = 'sbx 1\npolicy "t"\nuse std/node\ngrant write $WORK\n'
 def package(w):
     """A tarball as `npm pack` makes it."""
     files = {"package/package.json": '{"name": "answer", "version": "1.0.0", "main": "main.js", "bin": "main.js"}',
-             "package/main.js": "#!/usr/bin/env node\nmodule.exports = 42;\nif (require.main === module) console.log(42);\n"}
+             "package/main.js": "#!/usr/bin/env node\nmodule.exports = 42;\n"
+                               "if (require.main === module) console.log(42);\n"}
     with tarfile.open(w.make("work/answer-1.0.0.tgz"), "w:gz") as archive:
         for name, text in files.items():
             entry = tarfile.TarInfo(name)
@@ -53,7 +54,8 @@ def npm_installs_a_tarball_and_runs_scripts():
     with world("/var/tmp") as w:
         w.make("home/.npm/")
         w.make("home/.npmrc", f"//registry.npmjs.org/:_authToken={SECRET}\n")
-        w.make("work/package.json", '{"name": "project", "version": "1.0.0", "scripts": {"test": "node test.js && answer"}}')
+        w.make("work/package.json",
+               '{"name": "project", "version": "1.0.0", "scripts": {"test": "node test.js && answer"}}')
         w.make("work/test.js", "console.log(require('answer') === 42);\n")
         policy = w.compile(POLICY)
         w.launch(policy, "npm", "install", "--offline", "--no-audit", "--no-fund", package(w)).succeeded()
@@ -62,7 +64,8 @@ def npm_installs_a_tarball_and_runs_scripts():
         w.launch(policy, "npm", "ci", "--offline", "--no-audit", "--no-fund").succeeded()
         equal(w.launch(policy, "npx", "--offline", "answer").succeeded().out, "42\n")
         check(os.listdir(f"{w.home}/.npm"), "npm did not use its cache")
-        equal(sorted(os.listdir(w.work)), ["answer-1.0.0.tgz", "node_modules", "package-lock.json", "package.json", "test.js"])
+        equal(sorted(os.listdir(w.work)),
+              ["answer-1.0.0.tgz", "node_modules", "package-lock.json", "package.json", "test.js"])
 
 
 @test
@@ -72,7 +75,8 @@ def npm_follows_a_cache_that_was_moved():
         moved = w.make("outside/cache/")
         policy = w.compile(POLICY)
         environment = w.environment(npm_config_cache=moved)
-        w.launch(policy, "npm", "install", "--offline", "--no-audit", "--no-fund", package(w), env=environment).succeeded()
+        install = ["npm", "install", "--offline", "--no-audit", "--no-fund", package(w)]
+        w.launch(policy, *install, env=environment).succeeded()
         check(os.path.isdir(f"{moved}/_cacache"), f"the cache holds {os.listdir(moved)}")
 
 
@@ -81,8 +85,8 @@ def files_of_settings_are_as_outside_and_cannot_be_changed():
     # yarn reads all three at its start and fails on a directory.
     read = """
         for (const name of [".npmrc", ".yarnrc", ".yarnrc.yml"]) {
-            try { console.log(require("fs").readFileSync(name, "utf8").trim()); } catch (error) { console.log(error.code); }
-            try { require("fs").appendFileSync(name, "planted"); } catch (error) { console.log(error.code); }
+            try { console.log(fs.readFileSync(name, "utf8").trim()); } catch (error) { console.log(error.code); }
+            try { fs.appendFileSync(name, "planted"); } catch (error) { console.log(error.code); }
         }"""
     with world("/var/tmp") as w:
         for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):

@@ -15,8 +15,8 @@ def dev(w, script, **more):
 def tar_packs_and_unpacks_with_times_modes_and_links():
     with world("/var/tmp") as w:
         result = dev(w, """
-            mkdir -p d/e; echo text > d/e/f; chmod 750 d/e; chmod 640 d/e/f; touch -d @1000000000 d/e/f; ln -s e/f d/link
-            ln d/e/f d/hard; tar czf d.tar.gz d; tar cJf d.tar.xz d; rm -r d; tar xzf d.tar.gz
+            mkdir -p d/e; echo text > d/e/f; chmod 750 d/e; chmod 640 d/e/f; touch -d @1000000000 d/e/f
+            ln -s e/f d/link; ln d/e/f d/hard; tar czf d.tar.gz d; tar cJf d.tar.xz d; rm -r d; tar xzf d.tar.gz
             stat -c '%a %Y %h' d/e/f; readlink d/link; cat d/hard; tar tf d.tar.xz | wc -l""")
         equal(result.out, "640 1000000000 2\ne/f\ntext\n5\n")
 
@@ -27,7 +27,8 @@ def rsync_copies_and_deletes():
         result = dev(w, """
             mkdir -p from/sub; echo one > from/a; echo two > from/sub/b; ln -s a from/link
             rsync -a --delete from/ to/; echo stale > to/stale; echo more >> from/a; rm from/sub/b
-            rsync -a --delete --itemize-changes from/ to/ | grep -c '^[*>]'; diff -r from to; rsync -aH --checksum from/ to/""")
+            rsync -a --delete --itemize-changes from/ to/ | grep -c '^[*>]'; diff -r from to
+            rsync -aH --checksum from/ to/""")
         equal(result.out, "3\n")
 
 
@@ -50,7 +51,8 @@ def pipelines_substitutions_and_here_documents_work():
             comm -3 <(printf 'a\nb\n') <(printf 'a\nc\n') | wc -l
             mkfifo pipe; (echo through > pipe &) ; cat pipe; rm pipe
             cat <<< here; exec 3<> sum; read -r first <&3; echo "$first"; coproc cat; echo word >&"${COPROC[1]}"
-            read -r word <&"${COPROC[0]}"; echo "$word"; { yes || true; } | head -1; find . -type f -print0 | xargs -0 wc -c | tail -1
+            read -r word <&"${COPROC[0]}"; echo "$word"; { yes || true; } | head -1
+            find . -type f -print0 | xargs -0 wc -c | tail -1
             (trap 'echo trapped; exit 0' TERM; kill -TERM $BASHPID; sleep 9); timeout 1 sleep 9 || echo $?""")
         out = "sum: 500500\n2\nthrough\nhere\n500500\nword\ny\n7 ./sum\ntrapped\n124\n"
         equal(result.succeeded().out, out)
@@ -63,8 +65,8 @@ def job_control_without_a_terminal_is_as_outside():
         (exit 3) & wait $!; echo $?; sleep 0.1 | cat; fg 2>&1 | tail -1; setsid -w sh -c 'echo session'"""
     command = ["bash", "-m", "-c", script]
     with world("/var/tmp") as w:
-        outside = subprocess.run(command, env=w.environment(), cwd=w.work, stdin=subprocess.DEVNULL, capture_output=True,
-                                 text=True, start_new_session=True)
+        outside = subprocess.run(command, env=w.environment(), cwd=w.work, stdin=subprocess.DEVNULL,
+                                 capture_output=True, text=True, start_new_session=True)
         result = w.launch(w.compile(POLICY), *command, start_new_session=True)
         equal((result.code, result.out, result.err), (outside.returncode, outside.stdout, outside.stderr))
         check(result.out.startswith("1\n143\n3\n"), result.out)
