@@ -245,7 +245,7 @@ static bool is_finding(struct builder *builder, const struct word *word)
         return true;
     build_error(builder, SBX145_ACCEPT, word->span,
                 arena_format(builder->arena, "%s is no finding that can be accepted", shown(builder, word)),
-                "accept takes the code of a lint finding, SBX2xx, or CONTROL on TARGET");
+                "accept takes the code of a finding, SBX2xx, or CONTROL on TARGET");
     return false;
 }
 

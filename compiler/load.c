@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/file.h"
 #include "policy/host.h"
 
 #include <sodium.h>
@@ -100,6 +101,34 @@ static struct unit *load_preset(struct load *load, const struct word *word, uint
     return unit;
 }
 
+enum { LOOKED_AT = 4096, CONTROLS_MOST = 8 };
+
+/* What a file is that cannot be meant as a policy's text; NULL if it can. A few wrong bytes are reported where they
+ * stand instead. */
+static const char *other_content(const char *bytes, size_t length)
+{
+    size_t looked_at = length < LOOKED_AT ? length : LOOKED_AT, controls = 0;
+    if (policy_is_compiled(bytes, length))
+        return "is a compiled policy: name the .sbx file that it was made from";
+    for (size_t i = 0; i < looked_at; i++) {
+        bool blank = bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r';
+        controls += (unsigned char)bytes[i] < 0x20 && !blank;
+    }
+    return controls > CONTROLS_MOST && controls > looked_at / 32
+               ? "is a binary file, not the text of a policy"
+               : NULL;
+}
+
+/* file_read, but only what can be text. */
+static const char *read_text(struct load *load, const char *path, size_t *length, const char **error)
+{
+    const char *text = file_read(load->arena, path, LOAD_FILE_LIMIT, length, error);
+    const char *other = text != NULL ? other_content(text, *length) : NULL;
+    if (other != NULL)
+        *error = arena_format(load->arena, "%s %s", escape_string(load->arena, path), other);
+    return other == NULL ? text : NULL;
+}
+
 /* What a managed file uses must be as hard to change as the managed file itself. */
 static const char *owner_problem(const struct load *load, const char *path)
 {
@@ -147,7 +176,7 @@ static struct unit *load_file(struct load *load, const struct unit *from, const 
         return NULL;
     }
     size_t length = 0;
-    const char *text = file_read(load->arena, path, LOAD_FILE_LIMIT, &length, &error);
+    const char *text = read_text(load, path, &length, &error);
     if (text == NULL) {
         const char *preset =
             preset_named(word->bytes) != NULL ? arena_format(load->arena, "write %s", word->bytes) : NULL;
@@ -233,7 +262,7 @@ bool load_files(struct load *load, const struct load_input *input, const char **
     size_t length = input->length;
     bool standard_input = strcmp(input->file, "-") == 0;
     if (text == NULL)
-        text = file_read(load->arena, input->file, LOAD_FILE_LIMIT, &length, error);
+        text = read_text(load, input->file, &length, error);
     if (text == NULL)
         return false;
 

@@ -186,6 +186,22 @@ static const char *check_command(struct arena *arena, const struct options *opti
     return NULL;
 }
 
+/* What to say of a first word that is no command while others follow: no file has that form. NULL if it may be
+ * one. */
+static const char *unknown_command(struct arena *arena, const struct options *options)
+{
+    const char *names[sizeof commands / sizeof *commands] = {0};
+    const char *word = options->arguments.items[0];
+    if (options->arguments.count < 2 || strpbrk(word, "./") != NULL)
+        return NULL;
+    for (uint32_t i = 0; commands[i].name != NULL; i++)
+        names[i] = commands[i].name;
+    const char *nearest = nearest_word(word, names), *shown = escape_string(arena, word);
+    if (nearest == NULL)
+        return arena_format(arena, "there is no command %s; see `sbxc --help`", shown);
+    return arena_format(arena, "there is no command %s; did you mean %s?", shown, nearest);
+}
+
 const char *options_read(struct arena *arena, int argc, char **argv, struct options *options)
 {
     struct call call = {arena, argv, argc, 1, options};
@@ -209,7 +225,9 @@ const char *options_read(struct arena *arena, int argc, char **argv, struct opti
         return problem;
     if (options->command == NULL && options->arguments.count == 0)
         return "which file? See `sbxc --help`";
-    if (options->command == NULL)
+    if (options->command == NULL) {
+        problem = unknown_command(arena, options);
         options->command = &commands[0];
-    return check_command(arena, options);
+    }
+    return problem != NULL ? problem : check_command(arena, options);
 }

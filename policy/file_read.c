@@ -297,6 +297,11 @@ static void read_rules(struct reader *reader)
         fail(reader, "it goes on after its last rule");
 }
 
+bool policy_is_compiled(const void *bytes, size_t length)
+{
+    return length >= FILE_MAGIC_SIZE && memcmp(bytes, FILE_MAGIC, FILE_MAGIC_SIZE) == 0;
+}
+
 /* What the head alone says: NULL if the body may be read. */
 static const char *head_problem(struct arena *arena, const uint8_t *bytes, size_t length)
 {
