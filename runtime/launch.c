@@ -7,6 +7,7 @@
 #include "runtime/expected.h"
 #include "runtime/hint.h"
 #include "runtime/launch_steps.h"
+#include "runtime/own_files.h"
 #include "runtime/probe.h"
 #include "runtime/report.h"
 #include "runtime/turn.h"
@@ -92,7 +93,8 @@ static bool step_facts(struct launch *launch)
 {
     struct facts_request request = {.unix_sockets = launch->unix_sockets, .uid = geteuid()};
 
-    if (!facts_gather(launch->arena, launch->prepared.bound, &request, &launch->facts, &launch->notes))
+    if (!facts_gather(launch->arena, launch->prepared.bound, &request, &launch->facts, &launch->notes) ||
+        !own_files_hold(launch->arena, &launch->prepared, &launch->notes))
         return false;
     note_list_of(launch, SBX425_MATCH, "a pattern denies", launch->facts.matches, launch->facts.match_count);
     note_list_of(launch, SBX426_SOCKET_MASKED, "out of reach: the socket", launch->facts.masked_sockets,

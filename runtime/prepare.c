@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "policy/file.h"
 #include "policy/host.h"
+#include "runtime/own_files.h"
 #include "runtime/process.h"
 
 #include <errno.h>
@@ -92,8 +93,11 @@ static char *compile(struct arena *arena, const char *path, size_t *length, stru
     struct buffer output = buffer_in(arena);
     char *const argv[] = {(char *)"sbxc", (char *)"compile", (char *)path, (char *)"-t",
                           (char *)"bin",  (char *)"-o",      (char *)"-",  NULL};
-    struct helper helper = {
-        .argv = argv, .keep_errors = true, .seconds = COMPILE_SECONDS, .limit = POLICY_BYTES};
+    struct helper helper = {.argv = argv,
+                            .directory = directory_of(arena, path),
+                            .keep_errors = true,
+                            .seconds = COMPILE_SECONDS,
+                            .limit = POLICY_BYTES};
 
     helper.program = compiler == NULL ? -1 : open(compiler, O_RDONLY | O_CLOEXEC);
     if (helper.program < 0) {
@@ -165,6 +169,7 @@ bool prepare_policy(struct arena *arena, const struct options *options, struct p
     const struct policy **layers = arena_array(arena, (size_t)count + 1, sizeof *layers);
     for (uint32_t i = 0; i < count; i++)
         layers[i] = prepared->managed.items[i].policy;
+    prepared->own = own;
     prepared->policy = policy_merge(arena, own, layers, count);
     return true;
 }
@@ -229,41 +234,12 @@ static const char *state_directory(struct arena *arena, const struct prepared *p
     return arena_format(arena, "%s/.local/state/sbx", home->paths[0]);
 }
 
-/* The policy's own files, the managed ones and the launcher's are nothing that the command may change
- * (language.md 6). */
-static void cap_own_files(struct arena *arena, const struct prepared *prepared, struct bound_policy *bound)
-{
-    const char *base = directory_of(arena, prepared->policy_path);
-    const char *self = own_program(arena), *compiler = sibling(arena, "sbxc");
-
-    bound_add_itself(bound, prepared->policy_path, "the policy file");
-    for (uint32_t i = 0; i < prepared->policy->source_count; i++) {
-        const struct policy_source *source = &prepared->policy->sources[i];
-        const char *path = NULL;
-        if (source->kind == SOURCE_POLICY || source->kind == SOURCE_PRESET_FILE)
-            path = canonical(arena, arena_format(arena, "%s/%s", base, source->name));
-        if (path != NULL)
-            bound_add_itself(bound, path, "a file that the policy uses");
-    }
-    for (uint32_t i = 0; i < prepared->managed.count; i++) {
-        const char *path = canonical(arena, prepared->managed.items[i].path);
-        if (path != NULL)
-            bound_add_itself(bound, path, "a managed policy");
-    }
-    if (self != NULL && self[0] == '/')
-        bound_add_itself(bound, self, "the launcher");
-    if (compiler != NULL && access(compiler, F_OK) == 0)
-        bound_add_itself(bound, compiler, "the compiler");
-    if (prepared->state != NULL)
-        bound_add_itself(bound, prepared->state, "the launcher's records");
-}
-
 static struct bound_policy *bind(struct arena *arena, struct prepared *prepared, const char *command,
                                  struct note_list *notes)
 {
     prepared->bindings.command = command;
     struct bound_policy *bound = policy_bind(arena, prepared->policy, &prepared->bindings, notes);
-    cap_own_files(arena, prepared, bound);
+    own_files_cap(prepared, bound);
     bound_seal(bound, notes);
     return bound;
 }
@@ -313,6 +289,7 @@ bool prepare_bound(struct arena *arena, const struct options *options, struct pr
     if (notes->errors > 0)
         return false;
     prepared->state = state_directory(arena, prepared);
+    own_files_find(arena, options, prepared, notes);
     prepared->bound =
         bind(arena, prepared, trusted_command(arena, prepared, options->command[0], notes), notes);
     if (notes->errors > 0)

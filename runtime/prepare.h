@@ -8,7 +8,9 @@
 
 struct prepared {
     const char *policy_path;     /* canonical */
+    const struct policy *own;    /* as it was read */
     const struct policy *policy; /* merged with the managed layers */
+    struct own_files *own_files; /* own_files.h */
     struct managed_list managed;
     const char *work;                 /* $WORK */
     const char *directory;            /* where the command starts */

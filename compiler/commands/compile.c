@@ -4,6 +4,7 @@
 #include "compiler/dump.h"
 #include "compiler/expect.h"
 #include "compiler/output.h"
+#include "compiler/way.h"
 #include "emitters/target.h"
 #include "policy/host.h"
 
@@ -131,6 +132,32 @@ static int exit_of(const struct note_list *notes)
 
 /* --- making it ------------------------------------------------------------------------------------------ */
 
+/* Sources are named as seen from the .bin, which the launcher reads: it keeps the command from changing them.
+ * Layers' sources follow each other in the merged policy. */
+static const struct policy *sources_placed(const struct job *job, const struct policy *policy)
+{
+    struct session *session = job->session;
+    if (strcmp(job->target->name, "bin") != 0)
+        return policy;
+    const struct compilation *compilation = session->compilation;
+    struct policy *placed = arena_alloc(session->arena, sizeof *placed);
+    struct policy_source *sources = arena_array(session->arena, policy->source_count, sizeof *sources);
+    uint32_t at = 0;
+    *placed = *policy;
+    placed->sources = sources;
+    for (uint32_t i = 0; i < compilation->layer_count; i++) {
+        const char *file =
+            i == 0 ? session->options.arguments.items[0] : session->options.managed.items[i - 1];
+        const char *way = way_between(session->arena, job->output, file);
+        for (uint32_t j = 0; j < compilation->layers[i].policy->source_count; j++, at++) {
+            sources[at] = policy->sources[at];
+            if (sources[at].kind != SOURCE_PRESET_BUILTIN && strcmp(sources[at].name, "-") != 0)
+                sources[at].name = arena_format(session->arena, "%s%s", way, sources[at].name);
+        }
+    }
+    return placed;
+}
+
 static bool emit(struct job *job, const struct policy *policy, const struct bound_policy *bound,
                  struct buffer *out)
 {
@@ -146,7 +173,7 @@ static bool emit(struct job *job, const struct policy *policy, const struct boun
     }
     const struct emit_request request = {
         .arena = session->arena,
-        .policy = policy,
+        .policy = sources_placed(job, policy),
         .bound = bound,
         .version = SBX_VERSION,
         .architecture = session->options.architecture != NULL ? session->options.architecture : "x86_64",

@@ -1,8 +1,9 @@
 """What one run leaves behind must not open anything to the next."""
 import os
+import shutil
 import subprocess
 
-from lib import check, main, test, world
+from lib import LAUNCHER, SBXC, check, main, test, world
 
 POLICY = 'sbx 1\npolicy "t"\nuse std/dev\ngrant write $WORK\n'
 
@@ -133,6 +134,99 @@ def an_index_that_cannot_be_understood_is_refused():
             if name.startswith("sharedindex."):
                 os.unlink(f"{w.work}/.git/{name}")
         run(w, "true").refused("SBX167", "sharedindex")
+
+
+def text_stays(w, path, result):
+    check("evil" not in open(path).read(), f"{path} was written: {result.out}{result.err}")
+
+
+REPLACE = "rm -f {0}; echo evil > {0}"
+
+
+@test
+def a_policy_named_by_a_link_that_the_command_could_replace_is_refused():
+    with world() as w:
+        source = w.make("outside/x.sbx", POLICY)
+        os.symlink(source, f"{w.work}/pin.sbx")
+        w.shell("pin.sbx", REPLACE.format("pin.sbx")).refused("SBX452", "pin.sbx")
+        os.symlink(w.outside, f"{w.work}/conf")
+        w.shell("conf/x.sbx", "rm conf; mkdir conf").refused("SBX452", "conf")
+        w.shell(f"{w.work}/./conf/../outside/x.sbx", "true").refused("SBX452", "conf")
+        os.unlink(f"{w.work}/conf")
+        os.symlink(source, w.top + "/pin.sbx")
+        w.shell(f"{w.top}/pin.sbx", "true").succeeded()
+
+
+@test
+def a_managed_directory_behind_a_replaceable_link_is_refused():
+    with world() as w:
+        w.make("outside/managed/")
+        source = w.make("outside/m.sbx", 'sbx 1\nmanaged "m"\ndeny $WORK/x\n')
+        subprocess.run([SBXC, source, "-o", f"{w.outside}/managed/m.bin"], check=True, env=w.environment())
+        os.symlink(w.outside, f"{w.work}/link")
+        policy = w.compile(POLICY)
+        w.shell(policy, "true", options=["--managed", f"{w.outside}/managed"]).succeeded()
+        w.shell(policy, "true", options=["--managed", "link/managed"]).refused("SBX452", "link")
+
+
+@test
+def a_launcher_started_through_a_replaceable_link_is_refused():
+    with world() as w:
+        os.symlink(LAUNCHER, f"{w.work}/run")
+        policy = w.compile(POLICY)
+        for program in ("./run", f"{w.work}/run"):
+            result = subprocess.run(
+                [program, policy, "--", "true"], cwd=w.work, env=w.environment(), capture_output=True
+            )
+            check(result.returncode == 125 and b"SBX452" in result.stderr, f"{program}: {result.stderr}")
+
+
+@test
+def sources_are_held_wherever_the_result_lies():
+    with world() as w:
+        w.make("work/team/t.sbx", 'sbx 1\npreset "t"\ngrant env TEAM\n')
+        w.make("work/p2.sbx", POLICY + 'use "team/t.sbx"\n')
+        w.make("work/out/")
+        os.makedirs(w.outside + "/far")
+        for output in ("out/p2.bin", f"{w.outside}/far/p2.bin", "-"):
+            result = subprocess.run(
+                [SBXC, "p2.sbx", "-t", "bin", "-o", output], cwd=w.work, env=w.environment(), capture_output=True
+            )
+            check(result.returncode == 0, result.stderr)
+            if output == "-":
+                output = "p2.bin"
+                with open(f"{w.work}/{output}", "wb") as file:
+                    file.write(result.stdout)
+            for source in ("p2.sbx", "team/t.sbx"):
+                result = w.shell(output, REPLACE.format(source))
+                text_stays(w, f"{w.work}/{source}", result)
+                check("SBX431" not in result.err, result.err)
+        result = w.shell("p2.sbx", REPLACE.format("team/t.sbx"))
+        text_stays(w, f"{w.work}/team/t.sbx", result)
+        check("SBX431" not in result.err, result.err)
+
+
+@test
+def a_source_that_is_not_found_is_told():
+    with world() as w:
+        policy = w.compile(POLICY)
+        os.unlink(policy[:-4] + ".sbx")
+        result = w.shell(policy, "true").succeeded()
+        check("warning[SBX431]" in result.err and ".sbx" in result.err, result.err)
+
+
+@test
+def a_compiler_that_is_missing_beside_the_launcher_cannot_be_planted():
+    with world() as w:
+        w.make("work/tool/")
+        shutil.copy(LAUNCHER, f"{w.work}/tool/sbx-launch")
+        policy = w.compile(POLICY)
+        script = "cp /bin/true tool/sbxc; echo evil > tool/sbxc; mv tool away; rm -f tool/sbxc; mkdir tool/sbxc"
+        subprocess.run(
+            [f"{w.work}/tool/sbx-launch", policy, "--", "sh", "-c", script],
+            cwd=w.work, env=w.environment(), capture_output=True,
+        )
+        check(os.listdir(f"{w.work}/tool") == ["sbx-launch"], f"planted: {os.listdir(w.work + '/tool')}")
 
 
 if __name__ == "__main__":
