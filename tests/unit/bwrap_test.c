@@ -195,7 +195,8 @@ static int run_inside(struct arena *arena, struct buffer *words, uint32_t masks,
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        become(uid);
+        if (uid != getuid())
+            become(uid);
         for (uint32_t i = 0; i < masks; i++)
             if (dup2(open("/dev/null", O_RDONLY), 50 + (int)i) < 0)
                 _exit(98);
@@ -224,8 +225,8 @@ static void carried_out_as(uid_t uid)
     struct arena *arena = arena_create(0);
     char top[] = "/var/tmp/sbx-bwrap-XXXXXX";
     char output[4096];
-    if (access(bubblewrap, X_OK) != 0 || mkdtemp(top) == NULL)
-        skip();
+    assert_int_equal(access(bubblewrap, X_OK), 0);
+    assert_non_null(mkdtemp(top));
     assert_int_equal(chmod(top, 0777), 0);
     make_tree(arena, top);
     const struct variable environment[] = {{"PATH", "/usr/bin:/bin"}, {"T", top}};
