@@ -2,6 +2,7 @@
  * again. */
 #include "emitters/control_bwrap.h"
 
+#include "base/escape.h"
 #include "emitters/control_need.h"
 
 #define HELD(text)                                                                                           \
@@ -88,9 +89,41 @@ control_table control_bwrap = {
  * refused whole. */
 static const struct control_entry listen_refused =
     HELD("the network is the host's, and seccomp refuses bind and listen");
-static const struct control_entry listen_open =
-    CANNOT("the network is the host's, and bind and listen cannot be refused because Unix sockets need them",
-           "grant listen any");
+
+/* A rule that opens Unix sockets, or NULL. */
+static const struct rule *opener_of_sockets(const struct bound_policy *bound)
+{
+    bool scratch = bound_scratch(bound);
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        if (rule->dropped)
+            continue;
+        if ((scratch && rule->rule->kind == RULE_GRANT_SCRATCH) || bound_rule_opens_socket(bound, rule))
+            return rule->service != NULL ? rule->service : rule->rule;
+    }
+    return NULL;
+}
+
+static struct control_entry listen_open(const struct bound_policy *bound)
+{
+    const struct policy *policy = bound->policy;
+    const struct rule *opener = opener_of_sockets(bound);
+    const char *who = "the policy";
+    if (opener != NULL && opener->origin.source < policy->source_count)
+        who = arena_format(bound->arena, "\"%s\" (%s:%u)", rule_text(bound->arena, opener),
+                           escape_string(bound->arena, policy->sources[opener->origin.source].name),
+                           opener->origin.line);
+    return (struct control_entry){
+        .strength = STRENGTH_UNENFORCEABLE,
+        .reason = arena_format(bound->arena,
+                               "the network is the host's, and bind and listen cannot be refused because the "
+                               "Unix sockets that %s opens need them",
+                               who),
+        .instead = opener != NULL && opener->kind == RULE_GRANT_SCRATCH
+                       ? "grant listen any, or deny scratch"
+                       : "grant listen any, or leave out what opens Unix sockets",
+    };
+}
 
 static bool refuses_listen(const struct bound_policy *bound, enum control control)
 {
@@ -100,7 +133,7 @@ static bool refuses_listen(const struct bound_policy *bound, enum control contro
 struct control_entry control_bwrap_entry(const struct bound_policy *bound, enum control control)
 {
     if (refuses_listen(bound, control))
-        return policy_opens_unix_sockets(bound) ? listen_open : listen_refused;
+        return policy_opens_unix_sockets(bound) ? listen_open(bound) : listen_refused;
     return control_bwrap[control];
 }
 
@@ -150,6 +183,6 @@ struct control_entry control_entry_in_text(const struct bound_policy *bound, enu
     if (is_service(control) && control_bwrap[control].strength == STRENGTH_SNAPSHOT)
         return text_service;
     if (refuses_listen(bound, control))
-        return sockets ? listen_open : listen_refused;
+        return sockets ? listen_open(bound) : listen_refused;
     return control_bwrap[control];
 }

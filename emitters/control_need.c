@@ -64,14 +64,17 @@ static void need_service(const struct bound_policy *bound, const struct rule *ru
             need_rule(&needs[CONTROL_SERVICE_SSH_AGENT + i], rule);
 }
 
+bool bound_rule_opens_socket(const struct bound_policy *bound, const struct bound_rule *rule)
+{
+    return rule->rule->kind == RULE_GRANT_SOCKET && !rule->dropped &&
+           bound_socket(bound, rule->at.path, strlen(rule->at.path));
+}
+
 bool policy_grants_socket(const struct bound_policy *bound)
 {
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *rule = &bound->rules.items[i];
-        if (rule->rule->kind == RULE_GRANT_SOCKET && !rule->dropped &&
-            bound_socket(bound, rule->at.path, strlen(rule->at.path)))
+    for (uint32_t i = 0; i < bound->rules.count; i++)
+        if (bound_rule_opens_socket(bound, &bound->rules.items[i]))
             return true;
-    }
     return false;
 }
 
@@ -195,6 +198,11 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
     }
 }
 
+static bool opens_everything(const struct rule *rule)
+{
+    return rule->kind == RULE_GRANT_NETWORK && rule->network != NULL && rule->network->target == NETWORK_ANY;
+}
+
 void controls_needed(const struct bound_policy *bound, struct control_need needs[CONTROLS])
 {
     static const enum control always[] = {
@@ -210,7 +218,11 @@ void controls_needed(const struct bound_policy *bound, struct control_need needs
     needs[CONTROL_NET_CLOSED].needed = !shared;
     /* With the host's network its ports are in reach too: then also nothing granted is something to hold. */
     needs[CONTROL_LISTEN].needed = shared && listen != LEFT_EVERYTHING;
+    bool listen_asked = needs[CONTROL_LISTEN].needed;
     bool listen_partly = listen == LEFT_SOMETHING || (listen == LEFT_EVERYTHING && !shared);
+    for (uint32_t i = 0; i < bound->rules.count; i++)
+        if (!bound->rules.items[i].dropped && listen_asked && opens_everything(bound->rules.items[i].rule))
+            need_rule(&needs[CONTROL_LISTEN], bound->rules.items[i].rule);
     for (uint32_t i = 0; i < bound->rules.count; i++)
         if (!bound->rules.items[i].dropped)
             need_of_rule(bound, &bound->rules.items[i], partly, listen_partly, needs);

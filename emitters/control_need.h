@@ -7,7 +7,8 @@
 /* Whether Unix sockets must be open as a family: scratch, or a socket grant of which something is left. */
 bool policy_opens_unix_sockets(const struct bound_policy *bound);
 
-/* Whether some socket grant is left. */
+/* Whether `rule` is a socket grant of which something is left; whether there is one. */
+bool bound_rule_opens_socket(const struct bound_policy *bound, const struct bound_rule *rule);
 bool policy_grants_socket(const struct bound_policy *bound);
 
 enum left { LEFT_NOTHING, LEFT_SOMETHING, LEFT_EVERYTHING };

@@ -39,8 +39,8 @@ try 'reading a key in secrets/' no 'cat secrets/database.key'
 try 'moving secrets/ away and reading it there' no 'mv secrets s && cat s/database.key'
 try 'finding a way to the network' no "bash -c 'exec 3<>/dev/udp/192.0.2.1/53'"
 
-printf '\n$ sbxc why project.sbx read .env\n'
-"$build/sbxc" why project.sbx read "$work/.env" || true
+printf '\n$ sbxc why project.sbx read %s\n' "'\$WORK/.env'"
+"$build/sbxc" why project.sbx read '$WORK/.env' || true
 
 [ -f src/hello.txt ] || failures=$((failures + 1))
 [ ! -e .github ] || failures=$((failures + 1))

@@ -165,7 +165,10 @@ static void what_one_wall_holds_another_rule_may_take_away(void **state)
     struct checked accepted = CHECK(network, scratch, accept);
     assert_false(checked.held);
     assert_int_equal(checked.notes.errors, 1);
-    assert_non_null(strstr(note_about(&checked, "bwrap cannot hold listen")->help, "grant listen any"));
+    const struct note *note = note_about(&checked, "bwrap cannot hold listen");
+    assert_non_null(strstr(note->help, "grant listen any, or deny scratch"));
+    assert_int_equal(note->rule->kind, RULE_GRANT_NETWORK);
+    assert_non_null(strstr(note->text, "Unix sockets that \"grant scratch\" ("));
     /* A text artifact keeps Unix sockets closed unless the policy accepts that the host's are not covered. */
     assert_false(text_opens_unix_sockets(checked.bound));
     assert_int_equal(control_entry_in_text(checked.bound, CONTROL_IPC_ABSTRACT, true).strength,
