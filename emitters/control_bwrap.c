@@ -87,8 +87,9 @@ control_table control_bwrap = {
 
 /* With the host's network its ports are in reach too; what is granted of `listen` is then everything or
  * refused whole. */
-static const struct control_entry listen_refused =
-    HELD("the network is the host's, and seccomp refuses bind and listen");
+static const struct control_entry listen_refused = HELD(
+    "the network is the host's, and seccomp refuses bind and listen; a UDP socket that sends gets a port "
+    "by itself, at which it can be answered");
 
 /* A rule that opens Unix sockets, or NULL. */
 static const struct rule *opener_of_sockets(const struct bound_policy *bound)

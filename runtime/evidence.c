@@ -166,6 +166,25 @@ static void measure_mounts(struct arena *arena, const struct inner_config *confi
         problem(arena, evidence, "%s", findings.problem);
 }
 
+/* What is mounted at each place must be the file that the launcher looked at, whatever stood at its path when
+ * bubblewrap came. */
+static void measure_identities(struct arena *arena, const struct inner_config *config,
+                               struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < config->mount_count; i++) {
+        const struct expected_mount *mount = &config->mounts[i];
+        struct stat status;
+        if (!mount->known)
+            continue;
+        if (fstatat(AT_FDCWD, mount->path, &status, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0)
+            problem(arena, evidence, "%s cannot be looked at inside: %s", mount->path, strerror(errno));
+        else if (status.st_dev != mount->device || status.st_ino != mount->inode)
+            problem(arena, evidence, "%s was replaced while the sandbox was made", mount->path);
+        else
+            evidence->mounts_same++;
+    }
+}
+
 static void measure_directory(struct arena *arena, const struct inner_config *config,
                               struct evidence *evidence)
 {
@@ -188,5 +207,6 @@ void evidence_measure(struct arena *arena, const struct inner_config *config, st
     measure_namespaces(arena, config, evidence);
     measure_network(arena, config, evidence);
     measure_mounts(arena, config, evidence);
+    measure_identities(arena, config, evidence);
     measure_directory(arena, config, evidence);
 }

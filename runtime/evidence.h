@@ -12,6 +12,7 @@ struct evidence {
     uint64_t capabilities; /* inheritable, permitted, effective, bounding and ambient sets together */
     uint32_t mounts;       /* entries of the mount table */
     uint32_t mounts_found, mounts_expected;
+    uint32_t mounts_same;     /* expected by device and inode, and the same */
     uint32_t mounts_writable; /* entries that are not read-only */
     uint32_t landlock_abi;    /* 0: none */
     bool scoped;              /* by Landlock: signals and abstract sockets stay inside */

@@ -21,9 +21,11 @@ static const char *say_closed(const struct launch *launch)
 {
     const struct evidence *evidence = &launch->evidence;
 
-    return arena_format(
-        launch->arena, "/ is an own tmpfs, mounted read-only; %u of %u planned mounts are in the mount table",
-        evidence->mounts_found, evidence->mounts_expected);
+    return arena_format(launch->arena,
+                        "/ is an own tmpfs, mounted read-only; %u of %u planned mounts are in the mount "
+                        "table, %u of them the files "
+                        "that were looked at, by device and inode",
+                        evidence->mounts_found, evidence->mounts_expected, evidence->mounts_same);
 }
 
 static const char *say_write(const struct launch *launch)
@@ -109,6 +111,14 @@ static const char *say_syscall(const struct launch *launch)
                         (unsigned long long)evidence->capabilities);
 }
 
+static const char *say_listen(const struct launch *launch)
+{
+    return arena_format(
+        launch->arena,
+        "bind and listen are refused (Seccomp: %u); a UDP socket that sends gets a port by itself",
+        launch->evidence.seccomp_mode);
+}
+
 static const char *say_tree(const struct launch *launch)
 {
     return arena_format(launch->arena,
@@ -173,7 +183,7 @@ static evidence_say *const says[CONTROLS] = {
     [CONTROL_PROCESS_TREE] = say_tree,
     [CONTROL_LIMIT_FILES] = say_files,
     [CONTROL_SCRATCH] = say_scratch,
-    [CONTROL_LISTEN] = say_syscall,
+    [CONTROL_LISTEN] = say_listen,
     [CONTROL_SERVICE_PTY] = say_tty,
 };
 

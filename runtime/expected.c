@@ -4,12 +4,19 @@
 
 #include <string.h>
 
+static const char *source_of(const struct plan_operation *operation)
+{
+    return operation->source != NULL ? operation->source : operation->path;
+}
+
 static bool mounts_at(const struct plan_operation *operation, struct expected_mount *mount)
 {
     *mount = (struct expected_mount){
         .path = operation->path, .expectation = MOUNT_READ_ONLY, .optional = operation->optional};
     switch (operation->kind) {
     case PLAN_BIND_READ:
+        mount->source = source_of(operation);
+        return true;
     case PLAN_MASK_FILE:
         return true;
     case PLAN_MASK_DIRECTORY:
@@ -18,6 +25,7 @@ static bool mounts_at(const struct plan_operation *operation, struct expected_mo
     case PLAN_BIND_WRITE:
     case PLAN_BIND_DEVICE:
         mount->expectation = MOUNT_WRITABLE;
+        mount->source = source_of(operation);
         return true;
     case PLAN_SCRATCH:
         mount->expectation = MOUNT_WRITABLE;
@@ -39,7 +47,7 @@ static bool mounts_at(const struct plan_operation *operation, struct expected_mo
     return false;
 }
 
-const struct expected_mount *mounts_expected(struct arena *arena, const struct plan *plan, uint32_t *count)
+struct expected_mount *mounts_expected(struct arena *arena, const struct plan *plan, uint32_t *count)
 {
     struct {
         struct expected_mount *items;
@@ -63,4 +71,28 @@ const struct expected_mount *mounts_expected(struct arena *arena, const struct p
     }
     *count = mounts.count;
     return mounts.items;
+}
+
+const char *mounts_identify(struct arena *arena, struct resolver *seen, struct expected_mount *mounts,
+                            uint32_t count)
+{
+    struct resolver *now = resolver_create(arena);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct expected_mount *mount = &mounts[i];
+        if (mount->source == NULL)
+            continue;
+        const struct resolved *found = resolver_find(seen, mount->source);
+        if (found->kind == ENTRY_MISSING)
+            found = resolver_find(now, mount->source);
+        /* procfs is not looked into, and nobody can replace what is in it. */
+        if (found->process)
+            continue;
+        if (found->kind == ENTRY_MISSING || found->kind == ENTRY_UNKNOWN || found->link_count > 0)
+            return mount->source;
+        mount->known = true;
+        mount->device = found->device;
+        mount->inode = found->inode;
+    }
+    return NULL;
 }

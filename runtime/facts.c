@@ -103,6 +103,7 @@ bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct 
         gather_sockets(&gather);
     proc_find(&gather);
 
+    facts->seen = gather.resolver;
     facts->places = gather.places.items;
     facts->place_count = gather.places.count;
     facts->matches = gather.matches.items;

@@ -12,6 +12,8 @@
 
 #include <sys/types.h>
 
+struct resolver;
+
 struct facts {
     struct plan_place
         *places; /* for plan_input; masks of missing paths are in it as ENTRY_FILE or ENTRY_DIRECTORY */
@@ -25,7 +27,8 @@ struct facts {
         const char *path;
         const char *ancestor; /* the deepest existing directory above it */
         bool directory;
-        const char *content; /* of the file, or of a .gitignore in the directory; "" is an empty one, or none */
+        const char
+            *content; /* of the file, or of a .gitignore in the directory; "" is an empty one, or none */
         const struct rule *rule;
     } * missing;
     uint32_t missing_count;
@@ -33,7 +36,8 @@ struct facts {
     uint32_t match_count;
     const char **masked_sockets; /* host sockets in reach that were masked */
     uint32_t masked_socket_count;
-    bool hard_links; /* a denied regular file has further hard links: fs.deny is then `snapshot` */
+    struct resolver *seen; /* what stands at each path that was looked at */
+    bool hard_links;       /* a denied regular file has further hard links: fs.deny is then `snapshot` */
 };
 
 struct facts_request {

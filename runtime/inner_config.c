@@ -40,6 +40,9 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
         put_number(out, config->mounts[i].expectation);
         put_word(out, config->mounts[i].type == NULL ? "" : config->mounts[i].type);
         put_number(out, config->mounts[i].optional);
+        put_number(out, config->mounts[i].known);
+        put_number(out, config->mounts[i].device);
+        put_number(out, config->mounts[i].inode);
     }
     while (config->arguments[arguments] != NULL)
         arguments++;
@@ -98,6 +101,9 @@ static const struct expected_mount *take_mounts(struct arena *arena, struct word
         const char *type = take_word(words);
         mounts[i].type = *type == '\0' ? NULL : type;
         mounts[i].optional = take_number(words) != 0;
+        mounts[i].known = take_number(words) != 0;
+        mounts[i].device = (dev_t)take_number(words);
+        mounts[i].inode = (ino_t)take_number(words);
     }
     return mounts;
 }

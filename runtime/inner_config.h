@@ -27,8 +27,12 @@ enum mount_expectation {
 struct expected_mount {
     const char *path;
     enum mount_expectation expectation;
-    const char *type; /* the file system that it must be ("proc", "tmpfs"), or NULL */
-    bool optional;    /* it need not be there */
+    const char *type;   /* the file system that it must be ("proc", "tmpfs"), or NULL */
+    bool optional;      /* it need not be there */
+    const char *source; /* the host's path whose file is bound there, or NULL; not handed on */
+    bool known;         /* then exactly this file must be mounted */
+    dev_t device;
+    ino_t inode;
 };
 
 struct inner_config {

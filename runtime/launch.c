@@ -254,7 +254,7 @@ static bool step_inner(struct launch *launch)
 {
     const char *directory = launch->prepared.directory;
     struct rlimit before = {0};
-    struct stat own = {0};
+    const struct resolved *own = resolver_find(launch->facts.seen, directory);
 
     getrlimit(RLIMIT_NOFILE, &before);
     if (!open_masks(launch))
@@ -264,19 +264,18 @@ static bool step_inner(struct launch *launch)
     if (launch->inner.host_namespaces[NAMESPACE_USER] == 0)
         return launch_refuse(launch, SBX413_NO_NAMESPACES, "/proc shows no namespaces here",
                              "mount it: mount -t proc proc /proc");
-    if (stat(directory, &own) != 0)
-        return launch_refuse(
-            launch, SBX409_DIRECTORY_MISSING,
-            arena_format(launch->arena, "%s: %s", escape_string(launch->arena, directory), strerror(errno)),
-            NULL);
+    if (!own->process && (own->kind != ENTRY_DIRECTORY || own->link_count > 0))
+        return launch_refuse(launch, SBX409_DIRECTORY_MISSING,
+                             arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
+                                          escape_string(launch->arena, directory)),
+                             NULL);
     launch->inner.directory = directory;
     launch->inner.directory_known =
-        bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE;
-    launch->inner.device = own.st_dev;
-    launch->inner.inode = own.st_ino;
+        bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE && !own->process;
+    launch->inner.device = own->device;
+    launch->inner.inode = own->inode;
     if (!launch->own_network)
         launch->inner.host_namespaces[NAMESPACE_NETWORK] = 0;
-    launch->inner.mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
     launch->inner.arguments = launch->options->command;
     return true;
 }
@@ -286,6 +285,21 @@ static bool step_placeholders(struct launch *launch)
     launch->placeholders = placeholders_make(launch->arena, &launch->facts, &launch->notes);
     end_turn(launch);
     return launch->placeholders != NULL;
+}
+
+/* bubblewrap finds what it binds by path: what stands there at that time is compared inside with what was looked at. */
+static bool step_mounts(struct launch *launch)
+{
+    struct expected_mount *mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
+    const char *changed =
+        mounts_identify(launch->arena, launch->facts.seen, mounts, launch->inner.mount_count);
+
+    launch->inner.mounts = mounts;
+    return changed == NULL ||
+           launch_refuse(launch, SBX416_EVIDENCE,
+                         arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
+                                      escape_string(launch->arena, changed)),
+                         "nothing ran; start again when nothing else changes it");
 }
 
 static bool backend_problem(struct launch *launch, const struct outcome *outcome)
@@ -363,7 +377,7 @@ static bool (*const steps[])(struct launch *launch) = {
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
-    step_inner, step_signals, step_placeholders, step_start, step_evidence, step_record,
+    step_inner, step_signals, step_placeholders, step_mounts, step_start, step_evidence, step_record,
 };
 
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import time
 
-from lib import check, end, equal, main, processes_with, test, world
+from lib import SECRET, check, end, equal, main, processes_with, test, world
 
 SLEEP = 200000 + os.getpid()  # seconds, and what tells our processes from others
 ENDING_SECONDS = 10
@@ -258,6 +258,73 @@ def a_policy_may_open_the_changing_of_modes():
     with world() as w:
         w.shell("grant syscall chmod, fchmod, fchmodat, fchmodat2\n", "mkdir d; chmod g+s d").succeeded()
         check(os.stat(f"{w.work}/d").st_mode & stat.S_ISGID, "the bit is missing")
+
+
+# Exchanges two names again and again; the pause between is an argument.
+SWAP = """
+import ctypes, sys, time
+libc = ctypes.CDLL(None)
+EXCHANGE = 2
+open("ready", "w").close()
+while True:
+    libc.renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), EXCHANGE)
+    time.sleep(float(sys.argv[3]))
+"""
+
+
+def swapped(w, policy, script, names, pause, seconds=4):
+    """Runs `script` under `policy` again and again while another sandboxed command swaps `names`. Nothing may leak; how
+    many ran and how many were refused comes back."""
+    w.make("home/private/id", SECRET)
+    swapper = start(w, w.policy(""), "/usr/bin/python3", "-c", SWAP, *names, str(pause))
+    ran = refused = 0
+    try:
+        while not os.path.exists(f"{w.work}/ready"):
+            check(swapper.poll() is None, "the swapping command does not run")
+            time.sleep(0.01)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            result = w.shell(policy, script)
+            check(SECRET not in result.out + result.err, "a secret was read")
+            # bubblewrap may have made an empty file to put a mask on before it was seen that the place is another.
+            found = {name for name in os.listdir(f"{w.home}/private") if os.path.getsize(f"{w.home}/private/{name}")}
+            equal(found, {"id"}, "what is in the private directory")
+            if result.code == 125:
+                check("error[SBX" in result.err, result.err)
+                refused += 1
+            else:
+                ran += 1
+    finally:
+        end(swapper)
+    return ran, refused
+
+
+def make_names(w, *more):
+    w.make("work/d/id", "ours")
+    for name in more:
+        w.make(f"work/d/{name}", "")
+    os.symlink(f"{w.home}/private", f"{w.work}/l")
+
+
+@test
+def a_directory_above_a_mask_that_becomes_a_link_leads_nowhere():
+    with world() as w:
+        make_names(w, "x.pem")
+        policy = w.policy("deny $WORK/**/*.pem\n")
+        counts = [0, 0]
+        for pause in (0.0005, 0.0025):
+            for at, count in enumerate(swapped(w, policy, "cat d/id && echo pwn > d/pwned", ("d", "l"), pause)):
+                counts[at] += count
+        check(sum(counts) > 10 and counts[0] > 0, f"{counts} ran and were refused")
+
+
+@test
+def a_granted_directory_that_becomes_a_link_leads_nowhere():
+    with world() as w:
+        make_names(w)
+        ran, refused = swapped(w, w.policy("grant read $WORK/d\n"), "cat d/id", ("d", "l"), 0.0005)
+        check(ran + refused > 10, f"{ran} ran and {refused} were refused")
+        check(refused > 0, "nothing was refused")
 
 
 main()

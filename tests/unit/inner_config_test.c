@@ -2,6 +2,8 @@
 #include "runtime/expected.h"
 #include "runtime/inner_config.h"
 
+#include "tests/unit/temporary.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +14,15 @@
 
 static struct buffer sample(struct arena *arena)
 {
-    static const struct expected_mount mounts[] = {{"/", MOUNT_READ_ONLY, "tmpfs", false},
-                                                   {"/w/a b", MOUNT_WRITABLE, NULL, false},
-                                                   {"/dev", MOUNT_DEVICES, "tmpfs", true}};
+    static const struct expected_mount mounts[] = {
+        {.path = "/", .expectation = MOUNT_READ_ONLY, .type = "tmpfs"},
+        {.path = "/w/a b",
+         .expectation = MOUNT_WRITABLE,
+         .source = "/w/a b",
+         .known = true,
+         .device = 0xFD02,
+         .inode = UINT64_MAX},
+        {.path = "/dev", .expectation = MOUNT_DEVICES, .type = "tmpfs", .optional = true}};
     static char *const arguments[] = {(char *)"sh", (char *)"", (char *)"a\nb", NULL};
     struct inner_config config = {.status = 7,
                                   .go = 8,
@@ -56,6 +64,8 @@ static void what_is_written_is_read(void **state)
     assert_null(config.mounts[1].type);
     assert_int_equal(config.mounts[2].expectation, MOUNT_DEVICES);
     assert_true(config.mounts[2].optional && !config.mounts[1].optional);
+    assert_true(config.mounts[1].known && !config.mounts[2].known);
+    assert_true(config.mounts[1].device == 0xFD02 && config.mounts[1].inode == UINT64_MAX);
     assert_string_equal(config.arguments[1], "");
     assert_string_equal(config.arguments[2], "a\nb");
     assert_null(config.arguments[3]);
@@ -108,8 +118,50 @@ static void the_last_mount_at_a_place_is_the_one_to_expect(void **state)
     assert_int_equal(at(mounts, count, "/dev")->expectation, MOUNT_DEVICES);
     assert_string_equal(at(mounts, count, "/tmp")->type, "tmpfs");
     assert_string_equal(at(mounts, count, "/proc")->type, "proc");
+    assert_string_equal(at(mounts, count, "/w")->source, "/w");
+    assert_null(at(mounts, count, "/w/f")->source);
     assert_null(at(mounts, count, "/only"));
     assert_null(at(mounts, count, "/bin"));
+    arena_destroy(arena);
+}
+
+static void what_is_bound_is_known_by_what_was_seen(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    char top[PATH_MAX];
+    temporary_make(top);
+    make_directory(top, "seen");
+    const char *seen_path = arena_strdup(arena, below(top, "seen"));
+    const char *later_path = arena_strdup(arena, below(top, "later"));
+    struct expected_mount mounts[] = {
+        {.path = "/", .type = "tmpfs"},
+        {.path = seen_path, .source = seen_path},
+        {.path = later_path, .source = later_path},
+        {.path = "/proc/sys", .source = "/proc/sys"},
+    };
+    enum { MOUNTS = sizeof mounts / sizeof *mounts };
+    struct stat before, later;
+    struct resolver *seen = resolver_create(arena);
+    assert_int_equal(resolver_find(seen, seen_path)->kind, ENTRY_DIRECTORY);
+    assert_int_equal(resolver_find(seen, later_path)->kind, ENTRY_MISSING);
+    assert_int_equal(stat(seen_path, &before), 0);
+
+    /* What was seen is replaced by a link, what was missing is made. */
+    assert_int_equal(rename(seen_path, below(top, "moved")), 0);
+    assert_int_equal(symlink("/etc", seen_path), 0);
+    make_file(top, "later", "x");
+    assert_int_equal(stat(later_path, &later), 0);
+    assert_null(mounts_identify(arena, seen, mounts, MOUNTS));
+    assert_false(mounts[0].known || mounts[3].known);
+    assert_true(mounts[1].known && mounts[1].device == before.st_dev && mounts[1].inode == before.st_ino);
+    assert_true(mounts[2].known && mounts[2].device == later.st_dev && mounts[2].inode == later.st_ino);
+
+    /* Looked at now for the first time, it is a link. */
+    assert_string_equal(mounts_identify(arena, resolver_create(arena), mounts, MOUNTS), seen_path);
+    unlink(seen_path);
+    assert_string_equal(mounts_identify(arena, resolver_create(arena), mounts, MOUNTS), seen_path);
+    temporary_remove(top);
     arena_destroy(arena);
 }
 
@@ -118,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_part_or_more_than_the_whole_is_refused),
+        cmocka_unit_test(what_is_bound_is_known_by_what_was_seen),
         cmocka_unit_test(the_last_mount_at_a_place_is_the_one_to_expect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

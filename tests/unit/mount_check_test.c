@@ -11,13 +11,13 @@
 #include <sys/sysmacros.h>
 
 static const struct expected_mount expected[] = {
-    {"/", MOUNT_READ_ONLY, "tmpfs", false},
-    {"/dev", MOUNT_DEVICES, "tmpfs", false},
-    {"/proc", MOUNT_WRITABLE, "proc", false},
-    {"/proc/sys", MOUNT_READ_ONLY, NULL, true},
-    {"/w", MOUNT_WRITABLE, NULL, false},
-    {"/w/a b", MOUNT_READ_ONLY, NULL, false},
-    {"/w/hidden", MOUNT_READ_ONLY, "tmpfs", false},
+    {.path = "/", .expectation = MOUNT_READ_ONLY, .type = "tmpfs"},
+    {.path = "/dev", .expectation = MOUNT_DEVICES, .type = "tmpfs"},
+    {.path = "/proc", .expectation = MOUNT_WRITABLE, .type = "proc"},
+    {.path = "/proc/sys", .expectation = MOUNT_READ_ONLY, .optional = true},
+    {.path = "/w", .expectation = MOUNT_WRITABLE},
+    {.path = "/w/a b", .expectation = MOUNT_READ_ONLY},
+    {.path = "/w/hidden", .expectation = MOUNT_READ_ONLY, .type = "tmpfs"},
 };
 
 static const char *const good[] = {
