@@ -16,6 +16,13 @@ enum {
     ERRORS_MOST = 4000,   /* diagnostics for one file; what comes after is not looked at */
     NESTING_DEEPEST = 16, /* blocks that are kept apart; the language itself needs two */
     HELP_LINE_LONGEST = 160,
+    TOKENS_HELD = 2,
+};
+
+struct token {
+    int number;
+    struct span span;
+    struct word word; /* of words only */
 };
 
 /* An open block. */
@@ -33,6 +40,7 @@ struct row {
     int topic, topic_before; /* the last keyword or sign that tells the next word; the one before `last` */
     uint32_t joined;         /* number of the token that a comma brought in from the next line, or 0 */
     struct span joined_comma;
+    bool no_list;       /* its last comma begins nothing */
     bool opens, closes; /* has `{`, has `}` */
     bool faulty;        /* something in it was reported */
     bool last_faulty;   /* `last` is a word without meaning */
@@ -59,8 +67,10 @@ struct parser {
     struct buffer literal;
 
     struct row row;
-    int held; /* token that comes after an inserted end of line, or 0 */
-    struct span held_span;
+    struct token last;              /* the one read last, with its word */
+    bool cut;                       /* the row ends here, whatever the text says */
+    struct token held[TOKENS_HELD]; /* tokens that come after an inserted end of line */
+    uint32_t held_count;
 
     struct word_list words; /* scratch of the list that is being read */
     struct target_list targets;

@@ -3,6 +3,7 @@
 #include "grammar/build.h"
 #include "grammar/sbx.tab.h"
 #include "grammar/surprise_help.h"
+#include "grammar/token.h"
 
 #include <string.h>
 
@@ -180,6 +181,7 @@ static void surprised_by_comma(const struct surprise *surprise)
     }
     const char *text = arena_format(parser->arena, "no comma can stand %s: here comes %s",
                                     place_phrase(surprise), expected_phrase(surprise));
+    parser->row.no_list = is_expected(surprise, TOKEN_NL);
     report(surprise, SBX006_EMPTY_ITEM, text, help_for_slip(surprise));
 }
 
@@ -359,6 +361,7 @@ static bool surprised_by_joined_line(const struct surprise *surprise)
     parser_error(surprise->parser, SBX005_TRAILING_COMMA, row->joined_comma,
                  "after this comma the list goes on with the next line, but there a statement starts",
                  "take the comma away");
+    row_cut(surprise->parser, second);
     return true;
 }
 

@@ -61,21 +61,44 @@ static bool ends_list(const struct parser *parser, int token, uint32_t lines)
     return token == 0 || (token == TOKEN_CLOSE && lines > 0 && parser->row.last == TOKEN_COMMA);
 }
 
+void row_cut(struct parser *parser, bool second)
+{
+    struct row *row = &parser->row;
+    parser->cut = true;
+    parser->held_count = 0;
+    if (second)
+        parser->held[parser->held_count++] =
+            (struct token){.number = row->before_last, .span = row->before_last_span};
+    parser->held[parser->held_count++] = parser->last;
+}
+
+static int take_held(struct parser *parser, union SBX_STYPE *value, struct span *span)
+{
+    struct token token = parser->held[0];
+    parser->held[0] = parser->held[1];
+    parser->held_count--;
+    parser->last = token;
+    *span = token.span;
+    value->word = token.word;
+    row_add(parser, token.number, token.span, false);
+    return token.number;
+}
+
 int sbx_lex(union SBX_STYPE *value, struct span *span, struct parser *parser)
 {
     uint32_t lines = 0;
-    int token = parser->held;
-    if (token != 0) {
-        *span = parser->held_span;
-        parser->held = 0;
-        row_add(parser, token, *span, false);
-        return token;
+    int token = 0;
+    if (parser->cut) {
+        parser->cut = false;
+        return end_of_line(parser, span);
     }
+    if (parser->held_count > 0)
+        return take_held(parser, value, span);
     for (;;) {
         token = parser->stopped || parser->ended ? 0 : lexer_next(value, parser->lexer);
         if (token != TOKEN_NL)
             break;
-        if (parser->row.count > 0 && parser->row.last != TOKEN_COMMA)
+        if (parser->row.count > 0 && (parser->row.last != TOKEN_COMMA || parser->row.no_list))
             return end_of_line(parser, span);
         lines++;
     }
@@ -85,8 +108,8 @@ int sbx_lex(union SBX_STYPE *value, struct span *span, struct parser *parser)
         *span = span_of(parser, parser->length, parser->length);
     }
     if (parser->row.count > 0 && ends_list(parser, token, lines)) {
-        parser->held = token;
-        parser->held_span = *span;
+        if (token != 0)
+            parser->held[parser->held_count++] = (struct token){.number = token, .span = *span};
         return end_of_line(parser, span);
     }
     if (lines > 0 && parser->row.count > 0) {
@@ -96,5 +119,8 @@ int sbx_lex(union SBX_STYPE *value, struct span *span, struct parser *parser)
     bool word = token == TOKEN_WORD || token == TOKEN_QUOTED;
     if (token != 0)
         row_add(parser, token, *span, word && word_is_faulty(&value->word));
+    parser->last = (struct token){.number = token, .span = *span};
+    if (word)
+        parser->last.word = value->word;
     return token;
 }
