@@ -113,7 +113,8 @@ static struct used_roots roots_used(const struct emit_request *request)
     struct used_roots used = {0};
     for (uint32_t i = 0; i < request->bound->rules.count; i++) {
         const struct bound_rule *bound = &request->bound->rules.items[i];
-        if (bound->dropped || bound->at.path == NULL || bound->rule->kind == RULE_EXPECT)
+        if (bound->dropped || bound->at.path == NULL || bound->rule->kind == RULE_EXPECT ||
+            text_needs_not(request, bound))
             continue;
         use_root(bound->rule, bound->at.path, &used);
         used.account_home = used.account_home || limit_may_be_wide(bound);
@@ -234,7 +235,8 @@ static bool is_shown(const struct emit_request *request, const struct bound_rule
 static void put_rule(struct buffer *out, const struct emit_request *request, const struct bound_rule *bound)
 {
     bool path = bound->at.path != NULL;
-    if (bound->dropped || (path && (bound->at.pattern || path_of_variable(bound->at.path))))
+    if (bound->dropped || text_needs_not(request, bound) ||
+        (path && (bound->at.pattern || path_of_variable(bound->at.path))))
         return;
     switch (bound->rule->kind) {
     case RULE_GRANT:

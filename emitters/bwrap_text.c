@@ -53,6 +53,12 @@ static void add_name(struct arena *arena, struct names *names, const char *name)
     VECTOR_PUSH(arena, names, name);
 }
 
+bool text_needs_not(const struct emit_request *request, const struct bound_rule *rule)
+{
+    return rule->service != NULL && rule->rule->kind == RULE_DENY_SOCKET &&
+           !text_opens_unix_sockets(request->bound);
+}
+
 /* A variable without a value leaves grants out, and denies that a built-in preset makes just in case. A deny
  * that the policy's own author wrote must hold. */
 static bool check_variables(const struct emit_request *request, struct names *left_out)
@@ -63,15 +69,13 @@ static bool check_variables(const struct emit_request *request, struct names *le
         const struct bound_rule *bound = &request->bound->rules.items[i];
         const struct rule *rule = bound->rule;
         if (bound->dropped || bound->at.path == NULL || !path_of_variable(bound->at.path) ||
-            rule->kind == RULE_EXPECT)
+            rule->kind == RULE_EXPECT || text_needs_not(request, bound))
             continue;
         bool denies =
             rule->kind == RULE_DENY || rule->kind == RULE_DENY_SOCKET || rule->kind == RULE_DENY_EXEC;
-        bool closed_anyway = rule->kind == RULE_DENY_SOCKET && bound->service != NULL &&
-                             !text_opens_unix_sockets(request->bound);
         bool builtin = policy->sources[rule->origin.source].kind == SOURCE_PRESET_BUILTIN;
         add_name(request->arena, left_out, rule->path.name);
-        if (!denies || builtin || closed_anyway)
+        if (!denies || builtin)
             continue;
         held = false;
         note_add(

@@ -22,6 +22,10 @@ const char *text_artifact_label(const struct emit_request *request, const struct
 /* Whether a bound path hangs on a variable that has no value: "$env.NAME" and below. */
 bool path_of_variable(const char *path);
 
+/* Whether a rule closes a socket of a denied service while Unix sockets are refused as a family: it holds
+ * already. */
+bool text_needs_not(const struct emit_request *request, const struct bound_rule *rule);
+
 /* Top-level entries of /proc that are writable somewhere; those that exist are covered. NULL-terminated. */
 extern const char *const text_proc_read_only[];
 enum { TEXT_PROC_READ_ONLY = 11 };

@@ -3,7 +3,7 @@
 
 #include "policy/bound.h"
 
-/* Queues one warning that names each argument of `command` (NULL-terminated) that is an existing path of the host
- * which scratch hides: below /tmp or below `temporary` (NULL: none), and not granted. */
+/* Queues one warning that names each argument of `command` (NULL-terminated) that is an existing path of the
+ * host which scratch hides: below /tmp or below `temporary` (NULL: none), and not granted. */
 void hint_hidden(struct arena *arena, const struct bound_policy *bound, char *const *command,
                  const char *temporary, struct note_list *notes);

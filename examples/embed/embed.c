@@ -2,8 +2,8 @@
  *
  *   embed POLICY.bin WORK FILE...
  *
- * Prints each FILE that the policy lets it read, and says which it may not. Exit 0 if it read all of them, 1 if
- * not, 2 if the policy cannot be used. */
+ * Prints each FILE that the policy lets it read, and says which it may not. Exit 0 if it read all of them,
+ * 1 if not, 2 if the policy cannot be used. */
 #include <sbx.h>
 
 #include <fcntl.h>

@@ -257,6 +257,27 @@ def services_of_macos_are_refused():
 
 
 @test
+def text_artifacts_take_what_needs_no_look_at_the_machine():
+    with world() as w:
+        roots = [f"--root={name}={w.home}/{name}" for name in ("WORK", "HOME", "CONFIG", "CACHE")]
+        text = 'sbx 1\npolicy "t"\ngrant write $WORK\n'
+        managed = w.make("limit.sbx", 'sbx 1\nmanaged "m"\nlimit service to nothing\n')
+        for target in ("bwrap", "bwrap-sh"):
+            options = ["-t", target, *roots, "-o", "-"]
+            for line in ("grant service gh, pty", "deny service ssh-agent, dbus, docker, gpu"):
+                result = w.compile(text + line + "\n", *options, check_status=False)
+                equal(result.returncode, 0, result.stderr)
+                check(b"SSH_AUTH_SOCK" not in result.stdout, "what is closed in any case is spoken of")
+            for more in ([], ["--pure"]):
+                result = w.compile(text, *options, *more, "--managed", managed, check_status=False)
+                equal(result.returncode, 0, result.stderr)
+                check(b"ACCOUNT_HOME" not in result.stdout, "an account is asked for")
+            result = w.compile(text + "grant service ssh-agent\n", *options, check_status=False)
+            equal(result.returncode, 3, result.stderr)
+            check(b"service.ssh-agent" in result.stderr, result.stderr)
+
+
+@test
 def denies_win_over_a_service():
     with door("gh") as (d, stack):
         d.file("home/.config/gh/hosts.yml")

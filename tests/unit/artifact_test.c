@@ -172,6 +172,7 @@ static void a_script_holds_each_layer(void **state)
              {.kind = RULE_DENY, .layer = 1, .path = {.root = ROOT_HOME, .rest = "/.ssh"}});
     assert_true(made.good);
     assert_true(holds(&made, "grant write \"$SBX_WORK\"\n\n# managed layer: corp\nlayer\nlimits write\n"
+                             "! wide \"$SBX_WORK\" || refuse \"$SBX_WORK is too wide\"\n"
                              "limit_write \"$SBX_WORK\"\ndeny none \"$ACCOUNT_HOME/.ssh\"\n"));
     assert_true(holds(&made, "getent passwd"));
     arena_destroy(made.arena);
