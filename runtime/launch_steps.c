@@ -8,8 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +55,42 @@ int lease_descriptor(const char *text)
                                                                                                : -1;
 }
 
+/* Why the command could write what `descriptor` is open on, or NULL. What has no name on a file system is out of
+ * its reach, whatever the policy says. */
+static const char *lease_in_reach(struct launch *launch, int descriptor)
+{
+    char link[sizeof "/proc/self/fd/" + 3 * sizeof descriptor], path[PATH_MAX];
+    struct stat own, named;
+
+    if (fstat(descriptor, &own) != 0 || (!S_ISREG(own.st_mode) && !S_ISFIFO(own.st_mode)) ||
+        own.st_nlink == 0)
+        return NULL;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0 && path[0] != '/')
+        return NULL;
+    if (own.st_nlink > 1)
+        return "its file has further hard links";
+    path[length > 0 ? length : 0] = '\0';
+    if (lstat(path, &named) != 0 || named.st_dev != own.st_dev || named.st_ino != own.st_ino)
+        return "its file is not where it was opened";
+    if (bound_level(launch->prepared.bound, path, (size_t)length) != LEVEL_WRITE)
+        return NULL;
+    return arena_format(launch->arena, "it is open on %s", escape_string(launch->arena, path));
+}
+
+static bool lease_take_descriptor(struct launch *launch, struct lease_place *place)
+{
+    place->descriptor = fcntl(lease_descriptor(launch->options->lease), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (place->descriptor < 0)
+        return launch_refuse(launch, SBX411_LEASE_UNWRITABLE, "the descriptor of --lease is not open", NULL);
+    const char *reach = lease_in_reach(launch, place->descriptor);
+    return reach == NULL ||
+           launch_refuse(launch, SBX410_LEASE_IN_REACH,
+                         arena_format(launch->arena, "the command could write its own lease: %s", reach),
+                         "open a file outside what the policy grants for writing, or a pipe");
+}
+
 /* Where the record goes; a file that the command could write would be no record. */
 bool step_lease(struct launch *launch)
 {
@@ -73,11 +112,8 @@ bool step_lease(struct launch *launch)
         }
         return true;
     }
-    if (strncmp(text, "fd:", 3) == 0) {
-        place->descriptor = fcntl(lease_descriptor(text), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        return place->descriptor >= 0 ||
-               launch_refuse(launch, SBX411_LEASE_UNWRITABLE, "the descriptor of --lease is not open", NULL);
-    }
+    if (strncmp(text, "fd:", 3) == 0)
+        return lease_take_descriptor(launch, place);
     if (!lease_place_file(launch->arena, text, place, &launch->notes))
         return false;
     return bound_level(launch->prepared.bound, place->path, strlen(place->path)) != LEVEL_WRITE ||

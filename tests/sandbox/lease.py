@@ -171,6 +171,35 @@ def records(directory):
 
 
 @test
+def a_descriptor_on_what_the_command_could_write_is_refused():
+    with world() as w:
+        policy = w.policy("")
+        os.mkfifo(f"{w.work}/fifo")
+        os.mkfifo(f"{w.outside}/fifo")
+        w.make("outside/linked")
+        os.link(f"{w.outside}/linked", f"{w.work}/linked")
+        for path, code in (("work/lease", 125), ("work/fifo", 125), ("outside/linked", 125), ("outside/lease", 0),
+                           ("outside/fifo", 0)):
+            descriptor = os.open(f"{w.top}/{path}", os.O_RDWR | os.O_CREAT, 0o600)
+            result = w.launch(policy, "touch", "ran", options=["--lease", f"fd:{descriptor}"],
+                              pass_fds=[descriptor]).exited(code)
+            os.close(descriptor)
+            check(code == 0 or "SBX410" in result.err, result.err)
+            equal(os.path.exists(f"{w.work}/ran"), code == 0, "whether it ran")
+            if code == 0:
+                os.unlink(f"{w.work}/ran")
+
+
+@test
+def a_run_without_a_record_is_told():
+    with world() as w:
+        state = w.make("state/")
+        w.make("state/sbx", "a file in its place")
+        result = w.launch("", "true", env=w.environment(XDG_STATE_HOME=state)).succeeded()
+        check("warning[SBX428]" in result.err, result.err)
+
+
+@test
 def records_are_kept_in_the_state_directory():
     with world() as w:
         w.launch("", "true").succeeded()
