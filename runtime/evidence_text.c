@@ -39,7 +39,11 @@ static const char *say_write(const struct launch *launch)
 
 static const char *say_deny(const struct launch *launch)
 {
-    return arena_format(launch->arena, "%u masks are in the mount table, read-only", masks_of(&launch->plan));
+    return arena_format(
+        launch->arena,
+        "%u masks are in the mount table, read-only; a mask goes if the host replaces or removes "
+        "the file below it",
+        masks_of(&launch->plan));
 }
 
 static const char *say_pattern(const struct launch *launch)

@@ -200,6 +200,15 @@ def a_run_without_a_record_is_told():
 
 
 @test
+def the_lease_says_what_a_mask_does_not_survive():
+    with world() as w:
+        w.make("work/.env")
+        _, lease = w.lease("deny $WORK/.env\n", "true")
+        [deny] = [control for control in lease["enforcedControls"] if control["control"] == "fs.deny"]
+        check("if the host replaces" in deny["evidence"], deny)
+
+
+@test
 def records_are_kept_in_the_state_directory():
     with world() as w:
         w.launch("", "true").succeeded()
