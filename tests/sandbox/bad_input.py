@@ -100,7 +100,7 @@ def a_binary_file():
         program = file.read()
     with place() as w:
         for number, content in enumerate((noise, program, b"\0" * 100000, b"\xff\xfe" + b"s\0b\0x\0")):
-            refused(w, raw(w, f"{number}.sbx", content), "error[SBX")
+            refused(w, raw(w, f"{number}.sbx", content), f"{number}.sbx is a binary file")
             refused(w, raw(w, f"{number}.bin", content))
 
 
