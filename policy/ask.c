@@ -237,8 +237,11 @@ const char *ask_path_text(struct arena *arena, const struct bound_policy *bound,
             .root = ROOT_ENV, .name = arena_copy(arena, path + 5, end - 5), .rest = path + end};
         return path_text(arena, &shown);
     }
-    for (int root = ROOT_WORK; root <= ROOT_DATA; root++) {
+    for (int root = ROOT_WORK; root < ROOT_ENV; root++) {
         const char *name = arena_format(arena, "$%s", root_names[root]);
+        /* A root that Git has a say in is named where nothing else stands for the place. */
+        if (root > ROOT_DATA && path[0] != '$')
+            continue;
         const char *rest = rest_below(&bound->bindings.roots[root], name, path);
         if (rest != NULL && strlen(rest) < strlen(shown.rest))
             shown = (struct policy_path){.root = (enum root)root, .rest = rest};

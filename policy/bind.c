@@ -127,7 +127,7 @@ static void note_unset(const struct binder *binder, const struct rule *rule, con
         outcome = "a managed rule must hold";
     } else if (path->root == ROOT_HOME) {
         code = SBX153_HOME_REFUSED;
-        outcome = "no rule may speak of it";
+        outcome = "a rule that uses it is refused";
         help = "set HOME to a directory of your own, or give --root HOME=PATH";
     } else if (use == USE_EXCEPT) {
         code = SBX165_EXCEPT_LEFT_OUT;

@@ -30,12 +30,26 @@ static const char *place_of(const struct answer *answer, const struct rule *rule
                         rule->origin.line);
 }
 
+/* Whether `path` stands below a root that only denies may name. */
+static bool is_below_found_root(const char *path)
+{
+    for (int root = ROOT_WORK; root < ROOT_ENV && path[0] == '$'; root++) {
+        size_t length = strlen(root_names[root]);
+        if (root_is_found((enum root)root) && strncmp(path + 1, root_names[root], length) == 0 &&
+            (path[1 + length] == '/' || path[1 + length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 /* The statement that grants what was asked for. */
 static const char *granting_line(const struct answer *answer)
 {
     struct arena *arena = answer->arena;
     const char *path =
         answer->path != NULL ? ask_path_text(arena, answer->bound, answer->path) : answer->name;
+    if (answer->path != NULL && is_below_found_root(answer->path))
+        return "grant it below $REPO or $GITDIR: what is found in a repository can only be denied";
     if (answer->path != NULL && path_is_top(answer->path))
         return "grant the directories below it that are needed";
     switch (answer->operation) {

@@ -152,18 +152,18 @@ static void home_find(struct binder *binder)
     const char *given = variable(binder->request, "HOME"), *path = given;
     if (home->state != ROOT_BOUND) {
         if (path == NULL || *path == '\0')
-            home_refuse(home, "HOME is not set");
+            home_refuse(home, "is not set");
         else if (*path != '/')
-            home_refuse(home, "HOME is not an absolute path");
+            home_refuse(home, "is not an absolute path");
         else if ((path = resolve(binder->arena, path)) == NULL)
-            home_refuse(home, "HOME names no directory");
+            home_refuse(home, "names no directory");
         else
             *home = bound_to(binder->arena, path, given);
     }
     struct stat about;
     if (home->state == ROOT_BOUND && (stat(home->paths[0], &about) != 0 || !S_ISDIR(about.st_mode) ||
                                       about.st_uid != binder->request->uid))
-        home_refuse(home, "HOME is no directory that belongs to the caller");
+        home_refuse(home, "is no directory that belongs to the caller");
 }
 
 static const char *place_below(struct arena *arena, const char *home, uint32_t place)
