@@ -8,6 +8,7 @@
 
 const struct diagnostic_format diagnostic_formats[] = {
     {"text", diagnostics_print_text},
+    {"json", diagnostics_print_json},
     {NULL, NULL},
 };
 

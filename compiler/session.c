@@ -38,7 +38,10 @@ static void print_diagnostics(struct session *session, const struct diagnostic_l
         .color = session_color(session),
         .least = session->options.quiet ? SEVERITY_ERROR : least,
     };
-    diagnostics_print_text(&out, &session->compilation->sources, list, &style);
+    if (session->options.json)
+        diagnostics_print_json(&out, &session->compilation->sources, list, &style);
+    else
+        diagnostics_print_text(&out, &session->compilation->sources, list, &style);
     output_error(out.bytes, out.length);
 }
 
