@@ -30,7 +30,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check unit unit-programs demo deps deps-check install clean check-fresh
+.PHONY: all bench check fuzz unit unit-programs demo deps deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
@@ -116,6 +116,22 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(ARCHIVES)
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 bench: all $(BENCH)
 	bench/run $(BUILD)
+
+# Random input for the parser, the reader of .bin files and the questions of why, FUZZ_SECONDS each (clang).
+FUZZ_SECONDS ?= 60
+FUZZ         := build/fuzz
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz:
+	@echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null || \
+	    { echo "fuzz: needs clang and its runtime: apt install clang libclang-rt-14-dev" \
+	           "(the number is that of clang), or dnf install clang compiler-rt" >&2; exit 1; }
+	@$(MAKE) CC=clang BUILD=$(FUZZ) OPTIMISE="$(FUZZ_FLAGS)" LINK="-fsanitize=address,undefined" $(FUZZ_TARGETS) $(FUZZ)/sbxc
+	tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
+$(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o $(ARCHIVES)
+	@echo link $@
+	@$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 
 demo: all
 	examples/demo.sh $(BUILD)

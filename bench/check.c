@@ -1,5 +1,6 @@
-/* check.c - check POLICY.bin PATHS: nanoseconds that one sbx_check takes, over the paths in the file PATHS (one a
- * line), as the median of several rounds; then how many of the answers were "allow", so that none can be left out.
+/* check.c - check POLICY.bin PATHS: nanoseconds that one sbx_check takes, over the paths in the file PATHS
+ * (one a line), as the median of several rounds; then how many of the answers were "allow", so that none can
+ * be left out.
  */
 #include "policy/sbx.h"
 

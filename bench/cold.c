@@ -1,8 +1,8 @@
-/* cold.c - cold COUNT COMMAND [ARG ...] [:: COMMAND [ARG ...]] ...: runs the commands in turn, COUNT times, each as
- * a new process, and prints one line a command: median wall ms, median CPU ms, largest resident kB.
+/* cold.c - cold COUNT COMMAND [ARG ...] [:: COMMAND [ARG ...]] ...: runs the commands in turn, COUNT times,
+ * each as a new process, and prints one line a command: median wall ms, median CPU ms, largest resident kB.
  *
- * The commands take turns so that whatever else the machine does falls on all of them alike. What they print goes to
- * /dev/null. A command that does not exit with 0 ends the measurement with exit 1.
+ * The commands take turns so that whatever else the machine does falls on all of them alike. What they print
+ * goes to /dev/null. A command that does not exit with 0 ends the measurement with exit 1.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,8 @@ class Cost:
 
 
 def cold(build, rounds, *commands, **how):
-    """The cost of each command: wall and CPU in ms (medians), resident MB (the most). `how`: see subprocess.run."""
+    """The cost of each command: wall and CPU in ms (medians), resident MB (the most). `how` goes to
+    subprocess.run; `become` stands before the program."""
     words = [os.path.join(build, "bench/cold"), str(rounds)]
     for number, command in enumerate(commands):
         words += (["::"] if number else []) + list(command)

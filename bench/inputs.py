@@ -82,7 +82,8 @@ def checked(place, rules, patterns):
         return f"/home/user/project-{i % 40:02}/source/part-{i:04}"
 
     lines = ["sbx 1", 'policy "checked"', "grant read /home/user"]
-    lines += [f'{"deny" if i % 5 == 0 else "grant write"} {directory(i)}' for i in range(rules - patterns - 1)]
+    verbs = ["deny"] + ["grant write"] * 4
+    lines += [f"{verbs[i % 5]} {directory(i)}" for i in range(rules - patterns - 1)]
     lines += [f"deny /home/user/**/secret-{i}-*.key" for i in range(patterns)]
     policy = write(os.path.join(place, f"checked-{rules}-{patterns}.sbx"), lines)
     paths = []

@@ -1,11 +1,11 @@
-"""sbx-launch beside the bubblewrap call that it makes, called directly: the same words, mounts and command."""
+"""sbx-launch beside the bubblewrap call that it makes, called directly: the same words, mounts, command."""
 import os
 import shutil
 import subprocess
 
 from cold import cold
 
-ORDINARY_UID = 65534
+ORDINARY_UID = 65534  # nobody: an account that the user database knows
 ROUNDS = 61
 
 
@@ -16,8 +16,8 @@ def words_of(dry_run):
 
 
 def mounts_of(words):
-    return sum(word in ("--bind", "--ro-bind", "--bind-try", "--ro-bind-try", "--dev-bind", "--tmpfs", "--proc")
-               for word in words)
+    kinds = ("--bind", "--ro-bind", "--bind-try", "--ro-bind-try", "--dev-bind", "--tmpfs", "--proc")
+    return sum(word in kinds for word in words)
 
 
 class World:
@@ -56,8 +56,8 @@ class World:
         return path[:-4] + ".bin"
 
     def words(self, policy, command):
-        shown = subprocess.run(self.become + [self.launcher, "-q", "--dry-run", policy, "--", command], check=True,
-                               stdout=subprocess.PIPE, **self.how())
+        call = self.become + [self.launcher, "-q", "--dry-run", policy, "--", command]
+        shown = subprocess.run(call, check=True, stdout=subprocess.PIPE, **self.how())
         return words_of(shown.stdout.decode())
 
 

@@ -1,5 +1,5 @@
-"""The same number of rules in other tools that compile rules; a static command in other launchers. A tool that is not
-installed is left out with a line that says so.
+"""The same number of rules in other tools that compile rules; a static command in other launchers. A tool that
+is not installed is left out with a line that says so.
 """
 import os
 import shutil
@@ -20,7 +20,8 @@ def nft_set(place):
 def secilc_rules(place):
     lines = ["(class file (read write))", "(classorder (file))", "(sid kernel)", "(sidorder (kernel))",
              "(user u)", "(role r)", "(type t)", "(roletype r t)", "(userrole u r)", "(category c0)",
-             "(categoryorder (c0))", "(sensitivity s0)", "(sensitivityorder (s0))", "(sensitivitycategory s0 (c0))",
+             "(categoryorder (c0))", "(sensitivity s0)", "(sensitivityorder (s0))",
+             "(sensitivitycategory s0 (c0))",
              "(level low (s0))", "(levelrange range (low low))", "(userlevel u low)", "(userrange u range)",
              "(sidcontext kernel (u r t range))"]
     types = RULES // 10
