@@ -99,7 +99,8 @@ def a_binary_file():
     with open("/bin/true", "rb") as file:
         program = file.read()
     with place() as w:
-        for number, content in enumerate((noise, program, b"\0" * 100000, b"\xff\xfe" + b"s\0b\0x\0")):
+        refused(w, raw(w, "utf-16.sbx", b"\xff\xfe" + b"s\0b\0x\0"), "error[SBX066]")
+        for number, content in enumerate((noise, program, b"\0" * 100000)):
             refused(w, raw(w, f"{number}.sbx", content), f"{number}.sbx is a binary file")
             refused(w, raw(w, f"{number}.bin", content))
 
