@@ -9,8 +9,8 @@
  * *count. */
 struct expected_mount *mounts_expected(struct arena *arena, const struct plan *plan, uint32_t *count);
 
-/* Puts on each mount that is bound from the host the device and inode that `seen`, the facts' resolver, found at its
- * source; what was missing then (a placeholder stands there by now) is looked at anew. NULL, or the first source to
- * which a link leads now or which is gone. */
+/* Puts on each mount that is bound from the host the device and inode that `seen`, the facts' resolver, found
+ * at its source; what was missing then (a placeholder stands there by now) is looked at anew. NULL, or the
+ * first source where a link stands or nothing. */
 const char *mounts_identify(struct arena *arena, struct resolver *seen, struct expected_mount *mounts,
                             uint32_t count);

@@ -287,7 +287,8 @@ static bool step_placeholders(struct launch *launch)
     return launch->placeholders != NULL;
 }
 
-/* bubblewrap finds what it binds by path: what stands there at that time is compared inside with what was looked at. */
+/* bubblewrap finds what it binds by path: what stands there at that time is compared inside with what was
+ * looked at. */
 static bool step_mounts(struct launch *launch)
 {
     struct expected_mount *mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
