@@ -5,6 +5,7 @@
 #include "compiler/diagnostic_print.h"
 #include "compiler/output.h"
 #include "policy/host.h"
+#include "policy/host_follow.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -366,6 +367,8 @@ struct bound_policy *session_bind(struct session *session, const struct policy *
     }
     if (itself)
         add_itself(session, bound);
+    if (session->notes.errors == 0)
+        host_follow(bound);
     bound_seal(bound, &session->notes);
     note_command(session, bound);
     if (session->notes.errors > 0) {
