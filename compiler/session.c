@@ -235,6 +235,9 @@ static void given_bindings(struct session *session, enum system system, struct b
         value->state = ROOT_BOUND;
     }
     memcpy(bindings->managed_roots, bindings->roots, sizeof bindings->roots);
+    for (enum root root = ROOT_HOME; root <= ROOT_DATA; root++)
+        if (root != ROOT_TMP)
+            bindings->managed_roots[root] = (struct root_value){.state = ROOT_SYMBOLIC};
 }
 
 /* The caller's environment with what --env says in it. */
@@ -356,9 +359,35 @@ static void note_command(struct session *session, const struct bound_policy *bou
             });
 }
 
+/* Where the account's home is nobody can say for it, and here it is not looked up (language.md 5). */
+static void check_account_roots(struct session *session, const struct policy *policy,
+                                const struct bindings *bindings)
+{
+    static const enum root account_roots[] = {ROOT_HOME, ROOT_CONFIG, ROOT_CACHE, ROOT_DATA};
+    for (size_t i = 0; i < sizeof account_roots / sizeof *account_roots; i++) {
+        enum root root = account_roots[i];
+        if (bindings->managed_roots[root].state != ROOT_SYMBOLIC || bindings->roots[root].state != ROOT_BOUND)
+            continue;
+        for (uint32_t j = 0; j < policy->rule_count; j++) {
+            const struct rule *rule = &policy->rules[j];
+            if (policy->layers[rule->layer].kind != LAYER_MANAGED || !rule_uses_root(rule, root))
+                continue;
+            note_add(&session->notes,
+                     (struct note){.code = SBX179_MANAGED_ROOT_GIVEN,
+                                   .rule = rule,
+                                   .text = arena_format(session->arena, "--root %s: a managed layer uses $%s",
+                                                        root_names[root], root_names[root]),
+                                   .help = "leave the option out; -t bwrap-sh asks for the account's home "
+                                           "where it runs"});
+            break;
+        }
+    }
+}
+
 struct bound_policy *session_bind(struct session *session, const struct policy *policy,
                                   const struct bindings *bindings, bool itself)
 {
+    check_account_roots(session, policy, bindings);
     struct bound_policy *bound = policy_bind(session->arena, policy, bindings, &session->notes);
     session->exit = EXIT_WRONG;
     if (session->notes.errors > 0) {

@@ -204,6 +204,9 @@ struct policy {
         effective_hash[32]; /* SHA-256 of the canonical model after merge, roots symbolic, origins left out */
 };
 
+/* Whether the rule's path or an exception of it begins with `root`. */
+bool rule_uses_root(const struct rule *rule, enum root root);
+
 /* The rule in the words of the language, as one statement with one item: "deny $WORK/a except $WORK/a/b". */
 const char *rule_text(struct arena *arena, const struct rule *rule);
 

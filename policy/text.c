@@ -37,6 +37,14 @@ bool root_is_found(enum root root)
     return root == ROOT_SUBMODULES || root == ROOT_GITDIRS;
 }
 
+bool rule_uses_root(const struct rule *rule, enum root root)
+{
+    bool uses = rule->path.root == root;
+    for (uint32_t i = 0; rule->except != NULL && i < rule->except->count; i++)
+        uses = uses || rule->except->items[i].root == root;
+    return uses;
+}
+
 const char *const operation_names[OPERATIONS] = {
     [OPERATION_READ] = "read",       [OPERATION_WRITE] = "write",     [OPERATION_EXEC] = "exec",
     [OPERATION_CONNECT] = "connect", [OPERATION_LISTEN] = "listen",   [OPERATION_SOCKET] = "socket",

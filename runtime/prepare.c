@@ -174,18 +174,11 @@ bool prepare_policy(struct arena *arena, const struct options *options, struct p
     return true;
 }
 
-static bool path_uses(const struct policy_path *path, const char *name)
-{
-    return path->root >= ROOT_WORK && path->root < ROOT_ENV && strcmp(root_names[path->root], name) == 0;
-}
-
 static bool rule_uses(const struct rule *rule, const char *name)
 {
-    if (path_uses(&rule->path, name))
-        return true;
-    for (uint32_t i = 0; rule->except != NULL && i < rule->except->count; i++)
-        if (path_uses(&rule->except->items[i], name))
-            return true;
+    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
+        if (strcmp(root_names[root], name) == 0)
+            return rule_uses_root(rule, root);
     return false;
 }
 
