@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "emitters/bwrap.h"
 #include "emitters/bwrap_text.h"
+#include "emitters/bwrap_twin.h"
 #include "emitters/control_need.h"
 
 #include <string.h>
@@ -27,7 +28,9 @@ static void note_root(const struct emit_request *request, const char *root, cons
                  .code = SBX350_ROOT_MISSING,
                  .rule = rule,
                  .text = arena_format(request->arena, "bwrap needs $%s as an absolute path", root),
-                 .help = arena_format(request->arena, "give --root %s=PATH, or use -t bwrap-sh", root),
+                 .help = of_account(rule, root)
+                             ? "use -t bwrap-sh: a managed layer takes it from the account where it runs"
+                             : arena_format(request->arena, "give --root %s=PATH, or use -t bwrap-sh", root),
              });
 }
 
@@ -121,8 +124,8 @@ static void note_skipped(const struct emit_request *request, const struct plan *
 bool emit_bwrap_args(const struct emit_request *request, struct buffer *out)
 {
     struct text_artifact artifact;
-    bool roots = check_roots(request);
-    if (!text_artifact_prepare(request, "bwrap", false, &artifact) || !roots)
+    bool known = check_roots(request), closed = twins_are_closed(request);
+    if (!text_artifact_prepare(request, "bwrap", false, &artifact) || !known || !closed)
         return false;
 
     struct plan plan = make_plan(request);

@@ -35,12 +35,6 @@ static void put_value(struct buffer *out, const char *value)
     buffer_byte(out, '"');
 }
 
-static bool of_account(const struct rule *rule, const char *root)
-{
-    return rule->layer != 0 && (strcmp(root, "HOME") == 0 || strcmp(root, "CONFIG") == 0 ||
-                                strcmp(root, "CACHE") == 0 || strcmp(root, "DATA") == 0);
-}
-
 /* The script's variable for the root on which `path` hangs. */
 static const char *variable_name(struct arena *arena, const struct rule *rule, const char *path)
 {

@@ -15,6 +15,12 @@ bool path_of_variable(const char *path)
     return strncmp(path, "$env.", 5) == 0;
 }
 
+bool of_account(const struct rule *rule, const char *root)
+{
+    return rule->layer != 0 && (strcmp(root, "HOME") == 0 || strcmp(root, "CONFIG") == 0 ||
+                                strcmp(root, "CACHE") == 0 || strcmp(root, "DATA") == 0);
+}
+
 static bool check_controls(const struct emit_request *request, const char *name, bool can_limit,
                            const struct rule *accepted[CONTROLS])
 {

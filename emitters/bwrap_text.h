@@ -26,6 +26,10 @@ bool path_of_variable(const char *path);
  * already. */
 bool text_needs_not(const struct emit_request *request, const struct bound_rule *rule);
 
+/* Whether `root` in `rule` is the account's, whatever the caller says: HOME and what lies below it in a
+ * managed layer. */
+bool of_account(const struct rule *rule, const char *root);
+
 /* Top-level entries of /proc that are writable somewhere; those that exist are covered. NULL-terminated. */
 extern const char *const text_proc_read_only[];
 enum { TEXT_PROC_READ_ONLY = 11 };
