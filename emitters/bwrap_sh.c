@@ -303,6 +303,43 @@ static void put_layers(struct buffer *out, const struct emit_request *request)
 
 /* ---- the script ---- */
 
+static bool in_environment(const struct text_artifact *artifact, const char *name)
+{
+    for (uint32_t i = 0; i < artifact->environment.count; i++)
+        if (strcmp(artifact->environment.items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool granted_before(const struct bound_policy *bound, uint32_t rule)
+{
+    for (uint32_t i = 0; i < rule; i++)
+        if (!bound->rules.items[i].dropped && bound->rules.items[i].rule->kind == RULE_GRANT_ENV &&
+            strcmp(bound->rules.items[i].rule->name, bound->rules.items[rule].rule->name) == 0)
+            return true;
+    return false;
+}
+
+/* Grants of variables take their values from --env alone. */
+static void put_variables_left_out(struct buffer *out, const struct emit_request *request,
+                                   const struct text_artifact *artifact)
+{
+    const char *before = "# Left out: without --env NAME=VALUE these granted variables do not pass in:";
+    for (uint32_t i = 0; i < request->bound->rules.count; i++) {
+        const struct bound_rule *bound = &request->bound->rules.items[i];
+        if (bound->dropped || bound->rule->kind != RULE_GRANT_ENV || granted_before(request->bound, i))
+            continue;
+        const char *name = bound->rule->name;
+        bool closed = strchr(name, '*') == NULL && !bound_env(request->bound, name);
+        if (closed || in_environment(artifact, name))
+            continue;
+        buffer_format(out, "%s %s", before, escape_string(request->arena, name));
+        before = ",";
+    }
+    if (before[0] == ',')
+        buffer_byte(out, '\n');
+}
+
 static void put_header(struct buffer *out, const struct emit_request *request,
                        const struct text_artifact *artifact, const struct used_roots *used)
 {
@@ -323,6 +360,7 @@ static void put_header(struct buffer *out, const struct emit_request *request,
                           escape_string(request->arena, artifact->accepted[i]->value));
     for (const char *const *name = artifact->left_out; *name != NULL; name++)
         buffer_format(out, "# Left out: rules on $env.%s; --env %s=VALUE would bind it\n", *name, *name);
+    put_variables_left_out(out, request, artifact);
     if (bound_scratch(request->bound) && !text_opens_unix_sockets(request->bound))
         buffer_string(out,
                       "# Scratch comes without Unix sockets: accept socket.path on bwrap would open them.\n");

@@ -206,4 +206,15 @@ def a_relative_name_and_cdpath_lead_to_the_same_script():
         equal(result.stdout, "p.bpf\np.sh\n", "output")
 
 
+@test
+def the_head_says_which_granted_variables_do_not_pass_in():
+    with world() as made:
+        path = compiled(made, 'grant env LC_*, OTHER, SECRET, GIVEN\ngrant env OTHER\ndeny env SECRET\n', "--env", "GIVEN=x")
+        with open(path) as file:
+            lines = [line for line in file if line.startswith("# Left out:")]
+        equal(len(lines), 1, "lines")
+        equal(lines[0].split(": ")[2].split(), ["HOME,", "LANG,", "LC_*,", "OTHER"], "variables")
+        equal(run(made, path, "echo $GIVEN $OTHER").stdout, "x\n", "output")
+
+
 main()
