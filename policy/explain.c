@@ -154,6 +154,19 @@ static const char *fix_for(const struct answer *answer)
     return granting_line(answer);
 }
 
+/* A deny of addresses that the name may lead to: no grant settles that. NULL if none took part. */
+static const char *fix_unsure_deny(const struct answer *answer)
+{
+    for (uint32_t i = 0; i < answer->entries.count; i++) {
+        const struct bound_rule *rule = answer->entries.items[i].rule;
+        if (rule != NULL && rule->rule->kind == RULE_DENY_NETWORK)
+            return arena_format(answer->arena,
+                                "the address decides: ask for it instead of the name, or remove \"%s\" (%s)",
+                                rule_text(answer->arena, rule->rule), place_of(answer, rule->rule));
+    }
+    return NULL;
+}
+
 static const struct decision *finish(struct answer *answer, enum verdict verdict, enum level level)
 {
     struct decision *decision = arena_alloc(answer->arena, sizeof *decision);
@@ -165,6 +178,9 @@ static const struct decision *finish(struct answer *answer, enum verdict verdict
         .reason_count = entries->count,
         .fix = verdict == VERDICT_ALLOW ? NULL : fix_for(answer),
     };
+    const char *unsure = verdict == VERDICT_DEPENDS ? fix_unsure_deny(answer) : NULL;
+    if (unsure != NULL)
+        decision->fix = unsure;
     for (uint32_t i = 0; i < entries->count; i++)
         decision->reasons[i] = (struct reason){entries->items[i].rule, entries->items[i].effect};
     return decision;

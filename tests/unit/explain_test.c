@@ -160,7 +160,8 @@ static void sockets_ports_and_names_are_explained(void **state)
            "53 udp");
     expect(bound, "connect db.example:5432",
            "depends: 17 denies it if the name leads to its addresses; 16 grants it | "
-           "remove \"deny network address 8.8.0.0/16 port 5432\" (test.sbx:17)");
+           "the address decides: ask for it instead of the name, or remove \"deny network address 8.8.0.0/16 "
+           "port 5432\" (test.sbx:17)");
     arena_destroy(arena);
 }
 
