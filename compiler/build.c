@@ -120,7 +120,8 @@ void rule_add(struct builder *builder, struct rule rule)
     if (rules->count < RULES_LIMIT)
         VECTOR_PUSH(builder->arena, rules, rule);
     else
-        build_too_many(builder, (struct span){builder->unit->source, 0, 0});
+        build_too_many(builder, builder->statement != NULL ? builder->statement->keyword
+                                                           : (struct span){builder->unit->source, 0, 0});
 }
 
 void rule_add_at(struct builder *builder, struct rule rule, struct span at)

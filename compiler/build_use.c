@@ -297,6 +297,7 @@ void build_instantiate(struct builder *builder)
     const struct conditions all = {.systems = SYSTEM_ALL};
     builder->unit = unit;
     builder->here = unit->prepared;
+    builder->statement = NULL; /* what comes in now stands in other files */
     builder->seen = intern_create(builder->arena, 0);
     bring_uses(builder, unit->prepared, &all);
 }
