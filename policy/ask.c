@@ -191,7 +191,8 @@ bool ask_paths(struct arena *arena, const struct bound_policy *bound, const char
     struct note_list notes = note_list_in(arena);
     struct policy_path path = {0};
     struct rule asked = {.kind = RULE_EXPECT};
-    const struct binder binder = {arena, bound->policy, &bound->bindings, &notes};
+    struct root_error errors[ROOTS] = {0};
+    const struct binder binder = {arena, bound->policy, &bound->bindings, &notes, errors};
 
     *error = "a path cannot hold a zero byte";
     if (strlen(text) != length)

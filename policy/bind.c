@@ -110,6 +110,33 @@ static const char *name_of_root(const struct binder *binder, const struct policy
                                   : arena_format(binder->arena, "$%s", root_names[path->root]);
 }
 
+/* One error for a root is enough, however many rules speak of it. */
+static void root_note(const struct binder *binder, enum root root, enum code code, const struct rule *rule,
+                      const char *text, const char *help)
+{
+    struct root_error *error = &binder->errors[root];
+    const struct note_list *notes = binder->notes;
+    if (error->said && error->code == code) {
+        error->more++;
+        return;
+    }
+    uint32_t errors = notes->errors;
+    binder_note(binder, code, rule, text, help);
+    if (notes->errors > errors && !error->said)
+        *error = (struct root_error){.said = true, .code = code, .note = notes->count - 1};
+}
+
+static void root_errors_count(const struct binder *binder)
+{
+    for (uint32_t root = 0; root < ROOTS; root++) {
+        const struct root_error *error = &binder->errors[root];
+        struct note *note = error->more == 0 ? NULL : &binder->notes->items[error->note];
+        if (note != NULL)
+            note->text = arena_format(binder->arena, "%s; %u more %s of it", note->text, error->more,
+                                      error->more == 1 ? "rule speaks" : "rules speak");
+    }
+}
+
 /* What an unset root means depends on who uses it for what (language.md 3 and 5). */
 static void note_unset(const struct binder *binder, const struct rule *rule, const struct policy_path *path,
                        enum path_use use, const char *why)
@@ -137,8 +164,8 @@ static void note_unset(const struct binder *binder, const struct rule *rule, con
         outcome = "what it should protect is not known";
         help = arena_format(binder->arena, "give --root %s=PATH", root_names[path->root]);
     }
-    binder_note(binder, code, rule,
-                arena_format(binder->arena, "%s %s: %s (%s)", name, why, outcome, statement), help);
+    root_note(binder, path->root, code, rule,
+              arena_format(binder->arena, "%s %s: %s (%s)", name, why, outcome, statement), help);
 }
 
 /* Whether a grant or limit on the root itself would be too wide with this value; says so. */
@@ -199,10 +226,10 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
     }
     struct root_value value = root_in_use(binder, rule, path->root, use);
     if (use == USE_DENY && value.unknown != NULL) {
-        binder_note(binder, SBX167_DENY_UNKNOWN, rule,
-                    arena_format(arena, "%s %s (%s)", name_of_root(binder, path), value.unknown,
-                                 rule_text(arena, rule)),
-                    "mend or remove what is named there");
+        root_note(binder, path->root, SBX167_DENY_UNKNOWN, rule,
+                  arena_format(arena, "%s %s (%s)", name_of_root(binder, path), value.unknown,
+                               rule_text(arena, rule)),
+                  "mend or remove what is named there");
         return false;
     }
     bool empty = value.state == ROOT_BOUND && value.count == 0 && !root_is_found(path->root);
@@ -353,7 +380,8 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
                                  const struct bindings *bindings, struct note_list *notes)
 {
     struct bound_policy *bound = arena_alloc(arena, sizeof *bound);
-    struct binder binder = {arena, policy, bindings, notes};
+    struct root_error errors[ROOTS] = {0};
+    struct binder binder = {arena, policy, bindings, notes, errors};
     struct excepts excepts = {0};
 
     bound->arena = arena;
@@ -368,6 +396,7 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
             bind_rule(&binder, bound, &excepts, rule);
     }
     services_bind(&binder, bound);
+    root_errors_count(&binder);
     names_check_sets(bound, notes);
     return bound;
 }

@@ -17,11 +17,20 @@ struct path_texts {
     uint32_t count, capacity;
 };
 
+/* What was said of a root that cannot be used. */
+struct root_error {
+    bool said;
+    enum code code;
+    uint32_t note; /* its index */
+    uint32_t more; /* rules for which the same would have to be said */
+};
+
 struct binder {
     struct arena *arena;
     const struct policy *policy;
     const struct bindings *bindings;
     struct note_list *notes;
+    struct root_error *errors; /* by root */
 };
 
 /* Whether `rule` belongs to a managed layer. */

@@ -43,6 +43,20 @@ static void note_dropped(const struct job *job, enum code code, const char *item
                 NULL);
 }
 
+/* A variable must not choose which single files or sockets are opened. */
+static void note_no_directory(const struct job *job, const char *item)
+{
+    struct arena *arena = job->binder->arena;
+    const char *shown = escape_string(arena, item);
+    binder_note(
+        job->binder, SBX157_ENV_ITEM_DROPPED, job->rule,
+        arena_format(arena, "\"%s\" of $env.%s is no directory and is left out (%s)", shown, job->path->name,
+                     rule_text(arena, job->rule)),
+        job->rule->kind == RULE_GRANT_SOCKET
+            ? arena_format(arena, "name the socket, or the directory that holds it: grant socket %s", shown)
+            : NULL);
+}
+
 static bool is_new(const struct job *job, const char *path)
 {
     if (intern_find(job->seen, path, strlen(path)) != NULL)
@@ -146,7 +160,7 @@ static void open_item(const struct job *job, const char *item, const char *path,
     else if (found == NULL)
         keep(job, path);
     else if (granted && !is_directory(job, found))
-        note_dropped(job, SBX157_ENV_ITEM_DROPPED, item, "is no directory");
+        note_no_directory(job, item);
     else if (granted && is_unsuitable(found))
         note_dropped(job, SBX157_ENV_ITEM_DROPPED, item, "lies where the kernel keeps its own files");
     else if (itself && (job->use == USE_EXCEPT || (granted && job->list)) &&

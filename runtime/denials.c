@@ -34,6 +34,14 @@ static bool links_stay(struct gather *gather, const struct bound_rule *rule, con
     struct arena *arena = gather->notes->arena;
     for (uint32_t i = 0; i < leads->link_count; i++) {
         const struct passed_link *link = &leads->links[i];
+        if (rule->rule->kind == RULE_DENY && rule->rule->level == LEVEL_NONE && !rule->holds_as_deny_write &&
+            leads->kind != ENTRY_UNKNOWN && path_covers(leads->path, link->directory)) {
+            refuse(gather, SBX452_DENY_THROUGH_REPLACEABLE_LINK, rule,
+                   arena_format(arena, "%s is a link to %s: denying that would deny all around it",
+                                escape_string(arena, link->path), escape_string(arena, link->text)),
+                   arena_format(arena, "remove %s", escape_string(arena, link->path)));
+            return false;
+        }
         if (gather_level(gather, link->directory) < LEVEL_WRITE)
             continue;
         refuse(gather, SBX452_DENY_THROUGH_REPLACEABLE_LINK, rule,

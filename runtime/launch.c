@@ -123,6 +123,13 @@ static bool step_plan(struct launch *launch)
         hint_hidden(launch->arena, launch->prepared.bound, launch->options->command, input.temporary,
                     &launch->notes);
     launch->plan = plan_make(launch->arena, &input);
+    for (uint32_t i = 0; i < launch->plan.skipped.count; i++)
+        note_add(&launch->notes,
+                 (struct note){
+                     .code = SBX432_PLACE_LEFT_OUT,
+                     .text = arena_format(launch->arena, "%s is not what the policy says: %s",
+                                          escape_string(launch->arena, launch->plan.skipped.items[i].path),
+                                          launch->plan.skipped.items[i].reason)});
     return true;
 }
 
@@ -349,6 +356,15 @@ static bool step_start(struct launch *launch)
     return outcome.kind == OUTCOME_READY || backend_problem(launch, &outcome);
 }
 
+static const char *evidence_help(const struct launch *launch)
+{
+    bool of_directory = strncmp(launch->evidence.problem, "the working directory", 21) == 0;
+
+    return of_directory && !launch->inner.directory_known
+               ? "grant read $WORK, or start with --chdir DIR in a directory that is granted"
+               : "nothing ran; sbx-launch --dry-run shows what was asked for";
+}
+
 /* What was measured inside must be what was asked for. */
 static bool step_evidence(struct launch *launch)
 {
@@ -356,8 +372,7 @@ static bool step_evidence(struct launch *launch)
         return launch_refuse(launch, SBX416_EVIDENCE,
                              "the environment inside is not the one that was asked for", NULL);
     if (launch->evidence.problem[0] != '\0')
-        return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem,
-                             "nothing ran; sbx-launch --dry-run shows what was asked for");
+        return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem, evidence_help(launch));
     launch->lease.policy = launch->prepared.policy;
     launch->lease.backend = "bwrap";
     launch->lease.backend_version = launch->backend.version;

@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "emitters/control_need.h"
+#include "policy/host.h"
 #include "runtime/launch.h"
 #include "runtime/owner.h"
 #include "runtime/report.h"
@@ -130,12 +131,28 @@ bool step_signals(struct launch *launch)
            launch_refuse(launch, SBX414_BACKEND_FAILED, "signals cannot be taken over", NULL);
 }
 
+/* The kernel says "no such file" too of a file whose interpreter is missing. */
+static bool command_is_inside(const struct launch *launch)
+{
+    const char *command = launch->options->command[0];
+    const char *path = command[0] == '/'
+                           ? command
+                           : arena_format(launch->arena, "%s/%s", launch->prepared.directory, command);
+    const char *found = strchr(command, '/') == NULL ? NULL : host_canonical(launch->arena, path);
+
+    return found != NULL && access(found, X_OK) == 0 &&
+           bound_level(launch->prepared.bound, found, strlen(found)) != LEVEL_NONE;
+}
+
 int launch_not_executed(struct launch *launch, int error)
 {
     bool missing = error == ENOENT || error == ENOTDIR;
 
     report_line(launch->arena, "%s: %s", launch->options->command[0],
-                missing ? "not found" : strerror(error));
+                !missing ? strerror(error)
+                : command_is_inside(launch)
+                    ? "it is there, but the interpreter that it names is not found inside"
+                    : "not found");
     return W_EXITCODE(missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE, 0);
 }
 

@@ -28,8 +28,11 @@ static bool refuse(const struct managed_walk *walk, const char *path, const char
              (struct note){.code = SBX404_MANAGED_UNSAFE,
                            .text = arena_format(walk->arena, "managed policy %s: %s",
                                                 escape_string(walk->arena, path), reason),
-                           .help = "it must be a regular file in a regular directory, both owned by "
-                                   "root and writable by nobody else"});
+                           .help = walk->also == 0
+                                       ? "it must be a regular file in a regular directory, both owned by "
+                                         "root and writable by nobody else"
+                                       : "it must be a regular file in a regular directory, each owned by "
+                                         "root or you and writable by nobody else"});
     return false;
 }
 

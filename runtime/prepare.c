@@ -110,7 +110,7 @@ static char *compile(struct arena *arena, const char *path, size_t *length, stru
     if (code != 0) {
         refuse(notes, SBX403_COMPILER,
                arena_format(arena, "%s was not compiled%s%s", escape_string(arena, path),
-                            error == NULL ? "" : ": sbxc ", error == NULL ? "" : error),
+                            error == NULL ? "" : ": sbxc: ", error == NULL ? "" : error),
                NULL);
         return NULL;
     }

@@ -83,9 +83,10 @@ static bool stream_prepare(struct streams *streams, const struct bound_policy *b
         return refuse(i, "is a descriptor that opens no file", notes);
     bool stored = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
     if (!stored || is_granted(notes->arena, bound, i, &status))
-        return stream_pass(streams, i) || refuse(i, strerror(errno), notes);
+        return stream_pass(streams, i) ||
+               refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)), notes);
     if (!stream_join(streams, i, &status) && !stream_pipe(streams, i))
-        return refuse(i, strerror(errno), notes);
+        return refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)), notes);
     note_add(notes, (struct note){
                         .code = SBX465_STREAM_PIPED,
                         .text = arena_format(notes->arena,

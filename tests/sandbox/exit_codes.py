@@ -379,4 +379,26 @@ def a_terminal_reaches_the_whole_group_and_cannot_be_written_to():
         check(b"outer" in seen and b"inner" in seen, seen)
 
 
+@test
+def messages_say_once_and_plainly_what_is_wrong():
+    with world() as w:
+        policy = w.compile('sbx 1\npolicy "t"\nuse std/dev\ngrant write $WORK\n')
+        environment = w.environment()
+        del environment["HOME"]
+        result = w.launch(policy, "true", env=environment).refused("SBX153", "$HOME is not set", "more rules")
+        equal(result.err.count("SBX153"), 1)
+        w.make("work/bad", "#!/nowhere/interpreter\n")
+        os.chmod(f"{w.work}/bad", 0o755)
+        check("interpreter" in w.launch("", "./bad").exited(127).err, "the interpreter is not named")
+        check("not found" in w.launch("", "./none").exited(127).err, "not found is not said")
+        text = BASE + "grant write $WORK, /proc\n"
+        result = w.launch(w.compile(text), "true").succeeded()
+        check("warning[SBX432]" in result.err and "/proc" in result.err, result.err)
+        w.launch(w.compile(BASE), "true").refused("SBX416", "grant read $WORK")
+        policy = w.compile(BASE + "grant write $WORK\ngrant socket $env.AGENT\n")
+        agent = w.make("outside/agent", "")
+        result = w.launch(policy, "true", env=w.environment(AGENT=agent)).succeeded()
+        check(f"grant socket {agent}" in result.err, result.err)
+
+
 main()

@@ -229,5 +229,13 @@ def a_compiler_that_is_missing_beside_the_launcher_cannot_be_planted():
         check(os.listdir(f"{w.work}/tool") == ["sbx-launch"], f"planted: {os.listdir(w.work + '/tool')}")
 
 
+@test
+def a_link_to_what_surrounds_it_is_named():
+    for target in (".", "/", ".."):
+        with world() as w:
+            os.symlink(target, f"{w.work}/.env")
+            w.shell("deny $WORK/.env\n", "true").refused("SBX452", ".env")
+
+
 if __name__ == "__main__":
     main()
