@@ -54,8 +54,8 @@ static bool same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each. Upper and
- * lower case are the same. */
+/* Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each.
+ * Upper and lower case are the same. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_LONGEST + 1];

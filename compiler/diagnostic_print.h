@@ -23,8 +23,8 @@ extern const struct diagnostic_format diagnostic_formats[]; /* a NULL name ends 
 void diagnostics_print_text(struct buffer *out, struct source_list *sources,
                             const struct diagnostic_list *list, const struct diagnostic_style *style);
 
-/* For programs: one object a line, with severity, code, file, line, column, text and help; null where there is no
- * place or no help. */
+/* For programs: one object a line, with severity, code, file, line, column, text and help; null where
+ * there is no place or no help. */
 void diagnostics_print_json(struct buffer *out, struct source_list *sources,
                             const struct diagnostic_list *list, const struct diagnostic_style *style);
 

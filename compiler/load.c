@@ -103,8 +103,8 @@ static struct unit *load_preset(struct load *load, const struct word *word, uint
 
 enum { LOOKED_AT = 4096, CONTROLS_MOST = 8 };
 
-/* What a file is that cannot be meant as a policy's text; NULL if it can. A few wrong bytes are reported where they
- * stand instead. */
+/* What a file is that cannot be meant as a policy's text; NULL if it can. A few wrong bytes are reported
+ * where they stand instead. */
 static const char *other_content(const char *bytes, size_t length)
 {
     size_t looked_at = length < LOOKED_AT ? length : LOOKED_AT, controls = 0;

@@ -187,8 +187,8 @@ static const char *check_command(struct arena *arena, const struct options *opti
     return NULL;
 }
 
-/* What to say of a first word that is no command while others follow: no file has that form. NULL if it may be
- * one. */
+/* What to say of a first word that is no command while others follow: no file has that form. NULL if it
+ * may be one. */
 static const char *unknown_command(struct arena *arena, const struct options *options)
 {
     const char *names[sizeof commands / sizeof *commands] = {0};

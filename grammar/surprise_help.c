@@ -140,7 +140,8 @@ const char *help_first_word(const struct surprise *surprise)
     return "a statement starts with use, let, grant, auto, deny, set, limit, permit, accept, expect or when";
 }
 
-/* Two words between single quotes, which do not quote here: the path with real ones, if it is one; else NULL. */
+/* Two words between single quotes, which do not quote here: the path with real ones, if it is one; else
+ * NULL. */
 static const char *quoted_path(const struct surprise *surprise)
 {
     struct parser *parser = surprise->parser;

@@ -12,8 +12,8 @@ union SBX_STYPE;
 /* The next token, 0 at the end; its place goes to `*span`, the word of a word token to `*value`. */
 int sbx_lex(union SBX_STYPE *value, struct span *span, struct parser *parser);
 
-/* Ends the statement before the token read last, or before the one in front of that (`second`): what was read of
- * the next line comes again, as a statement of its own. */
+/* Ends the statement before the token read last, or before the one in front of that (`second`): what was
+ * read of the next line comes again, as a statement of its own. */
 void row_cut(struct parser *parser, bool second);
 
 /* Forgets the statement that was read: the next token starts a new one. */

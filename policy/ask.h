@@ -9,8 +9,8 @@
 bool ask_endpoint(struct arena *arena, const char *argument, size_t length, struct endpoint *endpoint,
                   const char **error);
 
-/* What is wrong with the name of a variable or service, whose text ends at the first zero byte; NULL if nothing
- * is. What passes can be written behind `grant env`. */
+/* What is wrong with the name of a variable or service, whose text ends at the first zero byte; NULL if
+ * nothing is. What passes can be written behind `grant env`. */
 const char *ask_name_fault(const char *name, size_t length);
 
 /* The paths that `argument` stands for: bytes as they are, a leading ~ or $NAME as the root. False with

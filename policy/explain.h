@@ -33,8 +33,8 @@ void explain_exec(const struct bound_policy *bound, const char *path, size_t len
 void explain_socket(const struct bound_policy *bound, const char *path, size_t length,
                     struct entry_list *list);
 
-/* Adds `entry` for each statement that makes the limit of `kind` in `layer`, which has one: by its marker, or by
- * an item if there is no marker. What the list holds already is not added again. */
+/* Adds `entry` for each statement that makes the limit of `kind` in `layer`, which has one: by its marker,
+ * or by an item if there is no marker. What the list holds already is not added again. */
 void explain_limit(const struct bound_policy *bound, enum rule_kind kind, uint32_t layer, struct entry entry,
                    struct entry_list *list);
 

@@ -121,8 +121,8 @@ struct followed_list {
     uint32_t count, capacity;
 };
 
-/* Takes out the grants whose links the command could have placed; what is followed makes more writable, so until
- * none is left. */
+/* Takes out the grants whose links the command could have placed; what is followed makes more writable, so
+ * until none is left. */
 static void drop_planted(struct bound_policy *bound, const struct followed_list *list)
 {
     for (bool changed = true; changed;) {
@@ -159,8 +159,8 @@ static void follow_grants(struct bound_policy *bound)
     drop_planted(bound, &list);
 }
 
-/* `rule`'s exceptions and the places that links lead to from them. They are followed last, when it is known what is
- * writable. */
+/* `rule`'s exceptions and the places that links lead to from them. They are followed last, when it is
+ * known what is writable. */
 static void follow_exceptions(const struct bound_policy *bound, struct bound_rule *rule)
 {
     struct bound_path *except = arena_array(bound->arena, (size_t)rule->except_count * 2, sizeof *except);

@@ -1,8 +1,8 @@
 /* policy.h - the model: every rule that a policy and its managed layers say, roots still symbolic.
  *
- * Made by the compiler or read from a .bin file; after that only read. Everything lives in one arena. Rules of all
- * layers stand in one array; `layer` says whose each is. `let`, `use` and word syntax are gone: each rule speaks of one
- * path, target, name or amount.
+ * Made by the compiler or read from a .bin file; after that only read. Everything lives in one arena. Rules
+ * of all layers stand in one array; `layer` says whose each is. `let`, `use` and word syntax are gone: each
+ * rule speaks of one path, target, name or amount.
  */
 #pragma once
 
@@ -49,8 +49,9 @@ bool root_is_found(enum root root);
 struct policy_path {
     enum root root;
     const char *name; /* of ROOT_DRIVE and ROOT_ENV, else NULL */
-    /* "" for the root itself, else "/a/b": normalised. Of a plain path: the bytes themselves. Of a pattern: canonical
-     * pattern text, in which `\` stands before each of the bytes star, ?, [, ] and backslash that means itself. */
+    /* "" for the root itself, else "/a/b": normalised. Of a plain path: the bytes themselves. Of a
+     * pattern: canonical pattern text, in which `\` stands before each of the bytes star, ?, [, ] and
+     * backslash that means itself. */
     const char *rest;
     bool pattern;
     bool directory; /* written with a trailing '/' */
@@ -82,8 +83,8 @@ enum rule_kind {
     RULE_DENY_SCRATCH,
     RULE_GRANT_BYPASS,
     RULE_DENY_BYPASS,
-    /* Managed limits. Each statement makes one rule with `nothing` set (the limit holds, whatever becomes of its list)
-     * and one rule an item. */
+    /* Managed limits. Each statement makes one rule with `nothing` set (the limit holds, whatever becomes
+     * of its list) and one rule an item. */
     RULE_LIMIT_READ,    /* path */
     RULE_LIMIT_WRITE,   /* path */
     RULE_LIMIT_SOCKET,  /* path */
@@ -184,9 +185,9 @@ struct policy_source {
     const char
         *name; /* "project.sbx", "../team/base.sbx" (relative to the file of its layer), or "std/git" */
     enum source_kind kind;
-    /* "use std/dev except " or "use std/dev except ~/.npmrc, ": the one statement of the layer's own file that brings
-     * this source in, up to where a further exception goes; NULL where there are several, and in what was read from a
-     * .bin. */
+    /* "use std/dev except " or "use std/dev except ~/.npmrc, ": the one statement of the layer's own file
+     * that brings this source in, up to where a further exception goes; NULL where there are several, and
+     * in what was read from a .bin. */
     const char *use;
 };
 
@@ -213,27 +214,29 @@ const char *rule_text(struct arena *arena, const struct rule *rule);
 /* A path in the words of the language: "$WORK/a", "~/x", "C:/y", with the escapes it needs. */
 const char *path_text(struct arena *arena, const struct policy_path *path);
 
-/* A name or pattern of a variable in the words of the language: in quotes and with escapes where it needs them. */
+/* A name or pattern of a variable in the words of the language: in quotes and with escapes where it needs
+ * them. */
 const char *word_text(struct arena *arena, const char *word);
 
-/* Whether `rule` only says that a limit holds, and items of its statement stand beside it: what `show` need not
- * list. */
+/* Whether `rule` only says that a limit holds, and items of its statement stand beside it: what `show`
+ * need not list. */
 bool rule_is_marker(const struct policy *policy, const struct rule *rule);
 
-/* rule_text, but of a limit's marker the whole statement, as far as it is short: "limit write to $WORK, $CACHE". */
+/* rule_text, but of a limit's marker the whole statement, as far as it is short: "limit write to $WORK,
+ * $CACHE". */
 const char *rule_statement_text(struct arena *arena, const struct policy *policy, const struct rule *rule);
 
 /* "policy" for layer 0 of a policy, else the managed layer's name. */
 const char *rule_layer_name(const struct policy *policy, const struct rule *rule);
 
-/* Joins a policy and managed policies (each of one layer) into a new policy in `arena` that holds all their
- * rules; the parts must outlive it. Computes the hashes; name and requested hash stay those of `base`, which
- * may itself hold managed layers already. Managed layers come after the others, sorted by name, then hash; one
- * that is already there (same name and rules) is added once. A layer that comes as managed narrows, whatever
- * its kind said. */
+/* Joins a policy and managed policies (each of one layer) into a new policy in `arena` that holds all
+ * their rules; the parts must outlive it. Computes the hashes; name and requested hash stay those of
+ * `base`, which may itself hold managed layers already. Managed layers come after the others, sorted by
+ * name, then hash; one that is already there (same name and rules) is added once. A layer that comes as
+ * managed narrows, whatever its kind said. */
 struct policy *policy_merge(struct arena *arena, const struct policy *base,
                             const struct policy *const *managed, uint32_t managed_count);
 
-/* Fills layers[].hash and effective_hash of a policy whose rules are complete. Names, origins, order and repeated
- * rules count for nothing (docs/bin-format.md). */
+/* Fills layers[].hash and effective_hash of a policy whose rules are complete. Names, origins, order and
+ * repeated rules count for nothing (docs/bin-format.md). */
 void policy_hash(struct policy *policy);

@@ -47,8 +47,8 @@ bool show_only_narrows(const struct policy *policy)
     return policy->layers[0].kind == LAYER_MANAGED;
 }
 
-/* Where a managed file alone leaves everything unless it says otherwise: those places must be listed, since what
- * is not listed is closed. */
+/* Where a managed file alone leaves everything unless it says otherwise: those places must be listed,
+ * since what is not listed is closed. */
 static struct region_list regions_shown(struct session *session, const struct bound_policy *bound)
 {
     const char *tops[ROOTS + 1];

@@ -11,8 +11,8 @@ struct showing {
     struct region_list regions;
 };
 
-/* Whether the rule was written in a text (not added for a service, a link or the policy's own files), and says
- * something that the other rules of its statement do not. */
+/* Whether the rule was written in a text (not added for a service, a link or the policy's own files), and
+ * says something that the other rules of its statement do not. */
 bool show_is_written(const struct policy *policy, const struct bound_rule *bound);
 
 /* Whether a managed file is shown alone: it opens nothing, and what is shown is what it leaves. */
