@@ -207,6 +207,15 @@ char *arena_strdup(struct arena *arena, const char *string)
     return arena_copy(arena, string, strlen(string));
 }
 
+char *arena_join(struct arena *arena, const char *first, const char *second)
+{
+    size_t length = strlen(first), more = strlen(second);
+    char *joined = arena_alloc(arena, length + more + 1);
+    memcpy(joined, first, length);
+    memcpy(joined + length, second, more);
+    return joined;
+}
+
 char *arena_vformat(struct arena *arena, const char *format, va_list arguments)
 {
     va_list again;

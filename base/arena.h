@@ -44,6 +44,9 @@ SBX_MALLOC char *arena_copy(struct arena *arena, const char *bytes, size_t lengt
 /* A NUL-terminated copy of a C string. */
 SBX_MALLOC char *arena_strdup(struct arena *arena, const char *string);
 
+/* Two C strings as one. */
+SBX_MALLOC char *arena_join(struct arena *arena, const char *first, const char *second);
+
 /* printf into the arena. */
 SBX_MALLOC char *arena_format(struct arena *arena, const char *format, ...) SBX_PRINTF(2, 3);
 SBX_MALLOC char *arena_vformat(struct arena *arena, const char *format, va_list arguments) SBX_PRINTF(2, 0);

@@ -13,8 +13,10 @@ void buffer_reserve(struct buffer *buffer, size_t more)
     if (buffer->capacity - buffer->length > more)
         return;
     size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity * 2;
-    while (capacity - buffer->length <= more)
-        capacity *= 2;
+    if (more >= SIZE_MAX / 2)
+        (void)arena_alloc(buffer->arena, SIZE_MAX); /* counts as out of memory */
+    if (capacity - buffer->length <= more)
+        capacity = buffer->length + more + 1;
     buffer->bytes = arena_grow(buffer->arena, buffer->bytes, buffer->capacity, capacity);
     buffer->capacity = capacity;
 }

@@ -100,18 +100,25 @@ static void add_left_out(struct checker *checker, const struct note_list *notes)
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct note *note = &notes->items[i];
         if (note->code == SBX164_EXPECT_LEFT_OUT && note->rule->commands != NULL)
-            add_at(checker, note->rule,
-                   (struct diagnostic){.code = note->code, .text = note->text, .help = note->help});
+            add_at(
+                checker, note->rule,
+                (struct diagnostic){
+                    .code = note->code,
+                    .text = arena_strdup(checker->diagnostics->arena, note->text),
+                    .help = note->help != NULL ? arena_strdup(checker->diagnostics->arena, note->help) : NULL,
+                });
     }
 }
 
 static void check_round(struct checker *checker, const struct bindings *bindings)
 {
-    struct arena *arena = checker->diagnostics->arena;
-    struct note_list notes = note_list_in(arena);
-    struct bound_policy *bound = policy_bind(arena, checker->policy, bindings, &notes);
-    if (notes.errors > 0)
+    struct arena *arena = checker->diagnostics->arena, *scratch = arena_child(arena);
+    struct note_list notes = note_list_in(scratch);
+    struct bound_policy *bound = policy_bind(scratch, checker->policy, bindings, &notes);
+    if (notes.errors > 0) {
+        arena_destroy(scratch);
         return; /* whoever binds for this system reports that */
+    }
     bound_seal(bound, NULL);
     add_left_out(checker, &notes);
     checker->bound = bound;
@@ -123,6 +130,7 @@ static void check_round(struct checker *checker, const struct bindings *bindings
         if (mine)
             check_rule(checker, rule);
     }
+    arena_destroy(scratch);
 }
 
 /* --- which rounds --------------------------------------------------------------------------------------- */

@@ -238,8 +238,7 @@ static bool root_paths(const struct binder *binder, const struct rule *rule, con
         return false;
     }
     if (value.state == ROOT_SYMBOLIC)
-        VECTOR_PUSH(arena, out,
-                    (struct path_text){.path = arena_format(arena, "$%s", root_names[path->root])});
+        VECTOR_PUSH(arena, out, (struct path_text){.path = arena_join(arena, "$", root_names[path->root])});
     for (uint32_t i = 0; value.state == ROOT_BOUND && i < value.count; i++)
         VECTOR_PUSH(arena, out, (struct path_text){value.paths[i], i == 0 ? value.given : NULL});
     return true;
@@ -254,8 +253,12 @@ static const char *join(struct arena *arena, const char *base, const char *rest,
         length--;
     if (length == 0)
         return rest;
-    const char *start = pattern ? pattern_escape(arena, base, length) : arena_copy(arena, base, length);
-    return arena_format(arena, "%s%s", start, rest);
+    const char *start = base;
+    if (pattern)
+        start = pattern_escape(arena, base, length);
+    else if (base[length] != '\0')
+        start = arena_copy(arena, base, length);
+    return arena_join(arena, start, rest);
 }
 
 void binder_paths(const struct binder *binder, const struct rule *rule, const struct policy_path *path,

@@ -34,6 +34,9 @@ enum table_name { TABLE_PATHS, TABLE_COMMANDS, TABLE_PORTS, TABLES };
 
 enum { PATH_SIZE = 10, COMMAND_SIZE = 4, PORTS_SIZE = 4 };
 
+/* A grant or deny of a path, by far the most common rule. */
+enum { RECORD_USUAL = 4 + 1 + 1 + 1 + 4 + 1 + 9 + 4 + 12 };
+
 struct canonical {
     struct arena *arena;
     const struct policy *policy;
@@ -433,6 +436,14 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
     return canonical;
 }
 
+size_t canonical_size(const struct canonical *canonical)
+{
+    size_t size = (size_t)canonical->policy->rule_count * RECORD_USUAL;
+    for (uint32_t i = 0; i < canonical->sorted_string_count; i++)
+        size += 4 + strlen(canonical->sorted_strings[i]);
+    return size;
+}
+
 /* Writing */
 
 void canonical_tables(struct buffer *out, const struct canonical *canonical)
@@ -536,6 +547,7 @@ void canonical_rules(struct buffer *out, const struct canonical *canonical)
 {
     const struct policy *policy = canonical->policy;
     struct buffer bytes = buffer_in(canonical->arena);
+    buffer_reserve(&bytes, (size_t)policy->rule_count * RECORD_USUAL);
     struct record *records = arena_array(canonical->arena, policy->rule_count, sizeof *records);
     uint32_t count = 0;
     for (uint32_t i = 0; i < policy->rule_count; i++) {

@@ -59,5 +59,8 @@ void canonical_sources(struct buffer *out, const struct canonical *canonical);
 /* Appends the number of records and the records; with origins if gathered with ALL_LAYERS. */
 void canonical_rules(struct buffer *out, const struct canonical *canonical);
 
+/* About how many bytes both will be. */
+size_t canonical_size(const struct canonical *canonical);
+
 /* The index of `string`, which was gathered; INDEX_NONE for NULL. */
 uint32_t canonical_string(const struct canonical *canonical, const char *string);

@@ -27,7 +27,9 @@ void policy_write(struct buffer *out, const struct policy *policy)
     buffer_bytes(out, FILE_MAGIC, FILE_MAGIC_SIZE);
     bytes_put(out, FILE_VERSION, 4);
     bytes_put(out, 0, 8); /* the length, once it is known */
-    put_body(out, policy, canonical_gather(scratch, policy, ALL_LAYERS));
+    const struct canonical *canonical = canonical_gather(scratch, policy, ALL_LAYERS);
+    buffer_reserve(out, canonical_size(canonical) + FILE_HASH_SIZE);
+    put_body(out, policy, canonical);
     bytes_set((uint8_t *)out->bytes + length_at, out->length - start + FILE_HASH_SIZE, 8);
     unsigned char hash[FILE_HASH_SIZE];
     crypto_hash_sha256(hash, (const unsigned char *)out->bytes + start, out->length - start);
