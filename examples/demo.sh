@@ -40,6 +40,7 @@ try 'moving secrets/ away and reading it there' no 'mv secrets s && cat s/databa
 try 'finding a way to the network' no "bash -c 'exec 3<>/dev/udp/192.0.2.1/53'"
 
 printf '\n$ sbxc why project.sbx read %s\n' "'\$WORK/.env'"
+# shellcheck disable=SC2016 # $WORK is sbxc's, not the shell's
 "$build/sbxc" why project.sbx read '$WORK/.env' || true
 
 [ -f src/hello.txt ] || failures=$((failures + 1))

@@ -477,7 +477,7 @@ const char *rule_statement_text(struct arena *arena, const struct policy *policy
     }
     if (items > ITEMS_SHOWN)
         buffer_format(&out, ", and %u more", items - ITEMS_SHOWN);
-    if (last->kind == RULE_LIMIT_NETWORK)
+    if (last != NULL && last->kind == RULE_LIMIT_NETWORK)
         put_reach(&out, last);
     return out.bytes;
 }

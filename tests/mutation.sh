@@ -74,7 +74,8 @@ limits() {
         's/(MARK_LIMIT_READ | MARK_LIMIT_WRITE)/MARK_LIMIT_READ/'
 }
 
-for each in ${*:-layers grants automatic denies exceptions limits}; do
+[ $# -gt 0 ] || set -- layers grants automatic denies exceptions limits
+for each; do
     "$each"
 done
 echo "$passed passed, $failed failed"
