@@ -1,76 +1,94 @@
 #include "base/intern.h"
 
-#include <stdbool.h>
+#include "base/vector.h"
+
 #include <string.h>
 
-struct slot {
-    const char *string;
+struct string {
+    const char *bytes;
     uint32_t length, hash;
 };
 
 struct intern_pool {
     struct arena *arena;
-    struct slot *slots;
-    size_t capacity, count; /* capacity is a power of two */
+    struct {
+        struct string *items;
+        uint32_t count, capacity;
+    } strings;
+    uint32_t *slots; /* string + 1; 0 is free; at most half full */
+    uint32_t mask;
 };
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+enum { FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 30 };
+
+static uint64_t mix(uint64_t value)
+{
+    value *= 0x9E3779B97F4A7C15u; /* 2^64 divided by the golden ratio: spreads neighbours apart */
+    return value ^ (value >> 32);
+}
+
 uint64_t hash_bytes(const char *bytes, size_t length)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; bytes += sizeof word, length -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = mix(hash ^ word);
+    }
+    word = 0;
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return hash ^ (hash >> 29);
+        word = word << 8 | (unsigned char)bytes[i];
+    return mix(hash ^ word);
 }
 
 struct intern_pool *intern_create(struct arena *arena, size_t expected)
 {
     struct intern_pool *pool = arena_alloc(arena, sizeof *pool);
-    pool->arena = arena;
-    pool->capacity = 64;
-    while (pool->capacity < expected * 2)
-        pool->capacity *= 2;
-    pool->slots = arena_array(arena, pool->capacity, sizeof *pool->slots);
+    uint32_t size = FEWEST_SLOTS;
+    while (size / 2 < expected && size < MOST_SLOTS)
+        size *= 2;
+    *pool = (struct intern_pool){
+        .arena = arena, .slots = arena_array(arena, size, sizeof *pool->slots), .mask = size - 1};
     return pool;
 }
 
-static struct slot *find(struct slot *slots, size_t capacity, const char *bytes, size_t length, uint32_t hash)
+/* The slot of a string, or the free one where it belongs. */
+static uint32_t *find(const struct intern_pool *pool, const char *bytes, size_t length, uint32_t hash)
 {
-    for (size_t i = hash & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
-        struct slot *slot = &slots[i];
-        if (slot->string == NULL)
+    for (uint32_t at = hash & pool->mask;; at = (at + 1) & pool->mask) {
+        uint32_t *slot = &pool->slots[at];
+        if (*slot == 0)
             return slot;
-        if (slot->hash == hash && slot->length == length && memcmp(slot->string, bytes, length) == 0)
+        const struct string *string = &pool->strings.items[*slot - 1];
+        if (string->hash == hash && string->length == length && memcmp(string->bytes, bytes, length) == 0)
             return slot;
     }
 }
 
 static void grow(struct intern_pool *pool)
 {
-    size_t capacity = pool->capacity * 2;
-    struct slot *slots = arena_array(pool->arena, capacity, sizeof *slots);
-    for (size_t i = 0; i < pool->capacity; i++) {
-        const struct slot *old = &pool->slots[i];
-        if (old->string != NULL)
-            *find(slots, capacity, old->string, old->length, old->hash) = *old;
+    pool->mask = pool->mask * 2 + 1;
+    pool->slots = arena_array(pool->arena, (size_t)pool->mask + 1, sizeof *pool->slots);
+    for (uint32_t i = 0; i < pool->strings.count; i++) {
+        uint32_t at = pool->strings.items[i].hash & pool->mask;
+        while (pool->slots[at] != 0)
+            at = (at + 1) & pool->mask;
+        pool->slots[at] = i + 1;
     }
-    pool->slots = slots;
-    pool->capacity = capacity;
 }
 
 const char *intern(struct intern_pool *pool, const char *bytes, size_t length)
 {
-    if (pool->count * 2 >= pool->capacity)
+    if (pool->strings.count > pool->mask / 2)
         grow(pool);
     if (length > UINT32_MAX)
         (void)arena_alloc(pool->arena, SIZE_MAX); /* counts as out of memory */
-    uint32_t hash = (uint32_t)hash_bytes(bytes, length);
-    struct slot *slot = find(pool->slots, pool->capacity, bytes, length, hash);
-    if (slot->string == NULL) {
-        *slot = (struct slot){arena_copy(pool->arena, bytes, length), (uint32_t)length, hash};
-        pool->count++;
+    uint32_t hash = (uint32_t)hash_bytes(bytes, length), *slot = find(pool, bytes, length, hash);
+    if (*slot == 0) {
+        const char *copy = arena_copy(pool->arena, bytes, length);
+        VECTOR_PUSH(pool->arena, &pool->strings, (struct string){copy, (uint32_t)length, hash});
+        *slot = pool->strings.count;
     }
-    return slot->string;
+    return pool->strings.items[*slot - 1].bytes;
 }
 
 const char *intern_string(struct intern_pool *pool, const char *string)
@@ -80,5 +98,6 @@ const char *intern_string(struct intern_pool *pool, const char *string)
 
 const char *intern_find(const struct intern_pool *pool, const char *bytes, size_t length)
 {
-    return find(pool->slots, pool->capacity, bytes, length, (uint32_t)hash_bytes(bytes, length))->string;
+    uint32_t slot = *find(pool, bytes, length, (uint32_t)hash_bytes(bytes, length));
+    return slot == 0 ? NULL : pool->strings.items[slot - 1].bytes;
 }

@@ -17,5 +17,5 @@ const char *intern_string(struct intern_pool *pool, const char *string);
 /* The copy if the bytes are in the pool, else NULL. Adds nothing. */
 const char *intern_find(const struct intern_pool *pool, const char *bytes, size_t length);
 
-/* FNV-1a over `length` bytes, for other tables keyed by bytes. */
+/* A hash of `length` bytes, for other tables keyed by bytes: good in all its bits. */
 uint64_t hash_bytes(const char *bytes, size_t length);

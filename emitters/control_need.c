@@ -42,8 +42,8 @@ static void need_paths(const struct bound_policy *bound, const struct bound_rule
         need_rule(&needs[CONTROL_FS_DENY], rule->rule);
     /* A grant that lowers what surrounds it must hold like a deny where its path is missing (language.md 7).
      */
-    if (!rule->itself && bound_level(bound, path, strlen(path)) < LEVEL_WRITE &&
-        in_writable_area(bound, path))
+    if (!rule->itself && in_writable_area(bound, path) &&
+        bound_level(bound, path, strlen(path)) < LEVEL_WRITE)
         need_rule(&needs[CONTROL_FS_DENY_MISSING], rule->rule);
 }
 

@@ -1,5 +1,6 @@
 #include "policy/trie.h"
 
+#include "base/intern.h"
 #include "base/vector.h"
 
 #include <string.h>
@@ -9,8 +10,8 @@ struct name {
     uint32_t length, hash;
 };
 
-struct edge {
-    uint32_t parent, name, child; /* child 0 marks a free slot: node 0 is never a child */
+struct node {
+    uint32_t parent, name; /* TRIE_NONE: a root */
 };
 
 struct trie {
@@ -19,9 +20,13 @@ struct trie {
         struct name *items;
         uint32_t count, capacity;
     } names;
-    uint32_t *name_slots; /* name + 1; 0 is free */
-    struct edge *edges;
-    uint32_t name_mask, edge_mask, edge_count, node_count;
+    struct {
+        struct node *items;
+        uint32_t count, capacity;
+    } nodes;
+    uint32_t *name_slots;  /* name + 1; 0 is free */
+    uint32_t *child_slots; /* node; 0 is free, for node 0 is never a child */
+    uint32_t name_mask, child_mask;
 };
 
 enum { SMALLEST_TABLE = 64 };
@@ -38,40 +43,30 @@ struct trie *trie_create(struct arena *arena, uint32_t expected)
 {
     struct trie *trie = arena_alloc(arena, sizeof *trie);
     uint32_t size = table_size(expected);
-    *trie = (struct trie){.arena = arena, .name_mask = size - 1, .edge_mask = size - 1, .node_count = 1};
+    *trie = (struct trie){.arena = arena, .name_mask = size - 1, .child_mask = size - 1};
     trie->name_slots = arena_array(arena, size, sizeof *trie->name_slots);
-    trie->edges = arena_array(arena, size, sizeof *trie->edges);
+    trie->child_slots = arena_array(arena, size, sizeof *trie->child_slots);
     VECTOR_RESERVE(arena, &trie->names, expected);
+    VECTOR_RESERVE(arena, &trie->nodes, expected);
+    trie_root(trie);
     return trie;
 }
 
 uint32_t trie_root(struct trie *trie)
 {
-    return trie->node_count++;
+    VECTOR_PUSH(trie->arena, &trie->nodes, (struct node){TRIE_NONE, TRIE_NONE});
+    return trie->nodes.count - 1;
 }
 
 uint32_t trie_nodes(const struct trie *trie)
 {
-    return trie->node_count;
+    return trie->nodes.count;
 }
 
 static uint64_t mix(uint64_t value)
 {
     value *= 0x9E3779B97F4A7C15u; /* 2^64 divided by the golden ratio: spreads neighbours apart */
     return value ^ (value >> 32);
-}
-
-static uint32_t hash_name(const char *bytes, size_t length)
-{
-    uint64_t hash = length, word;
-    for (; length >= sizeof word; bytes += sizeof word, length -= sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        hash = mix(hash ^ word);
-    }
-    word = 0;
-    for (size_t i = 0; i < length; i++)
-        word = word << 8 | (unsigned char)bytes[i];
-    return (uint32_t)mix(hash ^ word);
 }
 
 static uint32_t find_name(const struct trie *trie, const char *bytes, size_t length, uint32_t hash)
@@ -96,7 +91,7 @@ static void place_name(struct trie *trie, uint32_t name)
 
 static uint32_t add_name(struct trie *trie, const char *bytes, size_t length)
 {
-    uint32_t hash = hash_name(bytes, length), name = find_name(trie, bytes, length, hash);
+    uint32_t hash = (uint32_t)hash_bytes(bytes, length), name = find_name(trie, bytes, length, hash);
     if (name != TRIE_NONE)
         return name;
     name = trie->names.count;
@@ -111,39 +106,30 @@ static uint32_t add_name(struct trie *trie, const char *bytes, size_t length)
     return name;
 }
 
-static uint32_t edge_slot(const struct trie *trie, uint32_t parent, uint32_t name)
+static uint32_t child_slot(const struct trie *trie, uint32_t parent, uint32_t name)
 {
-    return (uint32_t)mix((uint64_t)parent << 32 | name) & trie->edge_mask;
+    return (uint32_t)mix((uint64_t)parent << 32 | name) & trie->child_mask;
 }
 
 static uint32_t find_child(const struct trie *trie, uint32_t parent, uint32_t name)
 {
-    for (uint32_t slot = edge_slot(trie, parent, name);; slot = (slot + 1) & trie->edge_mask) {
-        const struct edge *edge = &trie->edges[slot];
-        if (edge->child == 0)
+    for (uint32_t slot = child_slot(trie, parent, name);; slot = (slot + 1) & trie->child_mask) {
+        uint32_t child = trie->child_slots[slot];
+        if (child == 0)
             return TRIE_NONE;
-        if (edge->parent == parent && edge->name == name)
-            return edge->child;
+        const struct node *node = &trie->nodes.items[child];
+        if (node->parent == parent && node->name == name)
+            return child;
     }
 }
 
-static void place_edge(struct trie *trie, struct edge edge)
+static void place_child(struct trie *trie, uint32_t child)
 {
-    uint32_t slot = edge_slot(trie, edge.parent, edge.name);
-    while (trie->edges[slot].child != 0)
-        slot = (slot + 1) & trie->edge_mask;
-    trie->edges[slot] = edge;
-}
-
-static void grow_edges(struct trie *trie)
-{
-    const struct edge *old = trie->edges;
-    uint32_t old_mask = trie->edge_mask;
-    trie->edge_mask = old_mask * 2 + 1;
-    trie->edges = arena_array(trie->arena, (size_t)trie->edge_mask + 1, sizeof *trie->edges);
-    for (uint32_t i = 0; i <= old_mask; i++)
-        if (old[i].child != 0)
-            place_edge(trie, old[i]);
+    const struct node *node = &trie->nodes.items[child];
+    uint32_t slot = child_slot(trie, node->parent, node->name);
+    while (trie->child_slots[slot] != 0)
+        slot = (slot + 1) & trie->child_mask;
+    trie->child_slots[slot] = child;
 }
 
 static uint32_t add_child(struct trie *trie, uint32_t parent, uint32_t name)
@@ -151,10 +137,16 @@ static uint32_t add_child(struct trie *trie, uint32_t parent, uint32_t name)
     uint32_t child = find_child(trie, parent, name);
     if (child != TRIE_NONE)
         return child;
-    if (++trie->edge_count > trie->edge_mask / 2)
-        grow_edges(trie);
-    child = trie->node_count++;
-    place_edge(trie, (struct edge){parent, name, child});
+    child = trie->nodes.count;
+    VECTOR_PUSH(trie->arena, &trie->nodes, (struct node){parent, name});
+    if (child > trie->child_mask / 2) {
+        trie->child_mask = trie->child_mask * 2 + 1;
+        trie->child_slots = arena_array(trie->arena, (size_t)trie->child_mask + 1, sizeof *trie->child_slots);
+        for (uint32_t i = 0; i < child; i++)
+            if (trie->nodes.items[i].parent != TRIE_NONE)
+                place_child(trie, i);
+    }
+    place_child(trie, child);
     return child;
 }
 
@@ -191,7 +183,7 @@ bool trie_cut(const struct trie *trie, const char *path, size_t length, bool who
     do {
         stop = component_end(at, end);
         size_t size = (size_t)(stop - at);
-        uint32_t name = known ? find_name(trie, at, size, hash_name(at, size)) : TRIE_NONE;
+        uint32_t name = known ? find_name(trie, at, size, (uint32_t)hash_bytes(at, size)) : TRIE_NONE;
         known = name != TRIE_NONE;
         if (!known && !whole)
             return true;

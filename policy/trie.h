@@ -1,4 +1,4 @@
-/* trie.h - paths by their components: several tries that share one table of names and one table of edges.
+/* trie.h - paths by their components: several tries that share one table of names and one of nodes.
  *
  * Nodes and names are numbers. Building costs O(components) in all; finding a path's way costs one look-up
  * a component and allocates nothing, so that readers need no lock.
