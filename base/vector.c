@@ -1,12 +1,10 @@
 #include "base/vector.h"
 
-enum { FEWEST = 4 };
-
 void *vector_reserve(struct arena *arena, void *items, uint32_t *capacity, size_t wanted, size_t size)
 {
     if (wanted <= *capacity)
         return items;
-    size_t larger = *capacity < FEWEST ? FEWEST : (size_t)*capacity * 2;
+    size_t larger = (size_t)*capacity * 2;
     if (larger < wanted)
         larger = wanted;
     if (larger >= UINT32_MAX || larger > SIZE_MAX / (size == 0 ? 1 : size))

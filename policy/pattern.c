@@ -164,6 +164,10 @@ static struct sequence compile_sequence(struct arena *arena, const char *text, b
 {
     struct sequence sequence = {0};
     bool fixed = true;
+    uint32_t components = 1;
+    for (const char *slash = text; (slash = strchr(slash, '/')) != NULL; slash++)
+        components++;
+    VECTOR_RESERVE(arena, &sequence, components);
     for (size_t at = 0;; at++) {
         size_t end = component_end(text, at);
         struct component component = compile_component(arena, text, at, end, fold);
