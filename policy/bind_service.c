@@ -119,13 +119,18 @@ static void add_below(const struct binder *binder, const struct root_value *valu
     }
 }
 
-/* What is closed is closed in the caller's home and in that of the account, which programs may both go by. */
+/* What is closed is closed in the caller's home and in that of the account, which programs may both go by. Of a policy's
+ * own rules, the account's is left out while only the caller's is known: text artifacts know no account. */
 static void closed_paths(const struct binder *binder, const struct rule *rule, struct bound_paths *out)
 {
     const struct policy_path *path = &rule->path;
     if (path->root != ROOT_SLASH) {
-        add_below(binder, &binder->bindings->managed_roots[path->root], path->root, path->rest, out);
-        add_below(binder, &binder->bindings->roots[path->root], path->root, path->rest, out);
+        const struct root_value *account = &binder->bindings->managed_roots[path->root];
+        const struct root_value *caller = &binder->bindings->roots[path->root];
+        if (account->state != ROOT_SYMBOLIC || caller->state == ROOT_SYMBOLIC ||
+            binder_is_managed(binder, rule))
+            add_below(binder, account, path->root, path->rest, out);
+        add_below(binder, caller, path->root, path->rest, out);
     }
     if (out->count == 0)
         binder_paths(binder, rule, path, USE_DENY, out);

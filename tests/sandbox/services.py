@@ -270,8 +270,9 @@ def text_artifacts_take_what_needs_no_look_at_the_machine():
                 check(b"SSH_AUTH_SOCK" not in result.stdout, "what is closed in any case is spoken of")
             for more in ([], ["--pure"]):
                 result = w.compile(text, *options, *more, "--managed", managed, check_status=False)
-                equal(result.returncode, 0, result.stderr)
-                check(b"ACCOUNT_HOME" not in result.stdout, "an account is asked for")
+                # What a managed layer closes is closed in the account's home, which only the script can look up.
+                equal(result.returncode, 2 if target == "bwrap" else 0, result.stderr)
+                check(target == "bwrap-sh" or b"SBX350" in result.stderr, result.stderr)
             result = w.compile(text + "grant service ssh-agent\n", *options, check_status=False)
             equal(result.returncode, 3, result.stderr)
             check(b"service.ssh-agent" in result.stderr, result.stderr)
