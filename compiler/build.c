@@ -110,15 +110,24 @@ struct rule rule_here(const struct builder *builder, enum rule_kind kind)
     return (struct rule){.kind = kind, .systems = builder->systems, .commands = builder->commands};
 }
 
+/* Where rules of the current unit are collected. Those of a used file are copied when it comes in, and then gone. */
+static struct rule_list *rules_here(struct builder *builder, struct arena **arena)
+{
+    bool used = builder->unit->index != 0;
+    *arena = used ? builder->load->syntax_arena : builder->arena;
+    return used ? &builder->here->rules : &builder->rules;
+}
+
 void rule_add(struct builder *builder, struct rule rule)
 {
-    struct rule_list *rules = builder->unit->index == 0 ? &builder->rules : &builder->here->rules;
+    struct arena *arena;
+    struct rule_list *rules = rules_here(builder, &arena);
     builder->here->has_rules = true;
     /* Under conditions that exclude each other it can never hold. */
     if (rule.systems == 0 || (rule.commands != NULL && rule.commands->count == 0))
         return;
     if (rules->count < RULES_LIMIT)
-        VECTOR_PUSH(builder->arena, rules, rule);
+        VECTOR_PUSH(arena, rules, rule);
     else
         build_too_many(builder, builder->statement != NULL ? builder->statement->keyword
                                                            : (struct span){builder->unit->source, 0, 0});
@@ -165,31 +174,6 @@ void build_statements(struct builder *builder, const struct statement *statement
     }
 }
 
-struct prepared *build_prepare(struct builder *builder, struct unit *unit)
-{
-    if (unit->prepared != NULL)
-        return unit->prepared;
-    struct builder saved = *builder;
-    unit->prepared = arena_alloc(builder->arena, sizeof *unit->prepared);
-    builder->unit = unit;
-    builder->here = unit->prepared;
-    builder->systems = SYSTEM_ALL;
-    builder->commands = NULL;
-    builder->when_os = builder->when_command = NULL;
-    builder->next_use = 0;
-    build_statements(builder, unit->syntax->statements);
-
-    builder->unit = saved.unit;
-    builder->statement = saved.statement;
-    builder->here = saved.here;
-    builder->systems = saved.systems;
-    builder->commands = saved.commands;
-    builder->when_os = saved.when_os;
-    builder->when_command = saved.when_command;
-    builder->next_use = saved.next_use;
-    return unit->prepared;
-}
-
 /* About how many rules these statements make: exact where no name stands for a list and nothing is
  * limited. */
 static size_t count_items(const struct statement *statement)
@@ -203,6 +187,34 @@ static size_t count_items(const struct statement *statement)
             count += count_items(statement->children);
     }
     return count;
+}
+
+struct prepared *build_prepare(struct builder *builder, struct unit *unit)
+{
+    if (unit->prepared != NULL)
+        return unit->prepared;
+    struct builder saved = *builder;
+    unit->prepared = arena_alloc(builder->arena, sizeof *unit->prepared);
+    builder->unit = unit;
+    builder->here = unit->prepared;
+    builder->systems = SYSTEM_ALL;
+    builder->commands = NULL;
+    builder->when_os = builder->when_command = NULL;
+    builder->next_use = 0;
+    struct arena *arena;
+    struct rule_list *rules = rules_here(builder, &arena);
+    VECTOR_RESERVE(arena, rules, count_items(unit->syntax->statements));
+    build_statements(builder, unit->syntax->statements);
+
+    builder->unit = saved.unit;
+    builder->statement = saved.statement;
+    builder->here = saved.here;
+    builder->systems = saved.systems;
+    builder->commands = saved.commands;
+    builder->when_os = saved.when_os;
+    builder->when_command = saved.when_command;
+    builder->next_use = saved.next_use;
+    return unit->prepared;
 }
 
 static struct policy *policy_of(const struct builder *builder)
@@ -236,7 +248,6 @@ struct policy *build_policy(struct load *load)
         .bytes = buffer_in(load->arena),
     };
     struct unit *unit = load->units[0];
-    VECTOR_RESERVE(load->arena, &builder.rules, count_items(unit->syntax->statements));
     build_prepare(&builder, unit);
     if (load->diagnostics->errors == 0)
         build_instantiate(&builder);

@@ -295,6 +295,11 @@ void build_instantiate(struct builder *builder)
 {
     struct unit *unit = builder->load->units[0];
     const struct conditions all = {.systems = SYSTEM_ALL};
+    size_t count = builder->rules.count;
+    for (uint32_t i = 1; i < builder->load->unit_count; i++)
+        if (builder->load->units[i]->prepared != NULL)
+            count += builder->load->units[i]->prepared->rules.count;
+    VECTOR_RESERVE(builder->arena, &builder->rules, count); /* each usually comes in once */
     builder->unit = unit;
     builder->here = unit->prepared;
     builder->statement = NULL; /* what comes in now stands in other files */
