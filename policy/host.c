@@ -4,6 +4,7 @@
 #include "base/vector.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +27,7 @@ static const struct {
     {ROOT_DATA, "XDG_DATA_HOME", ".local/share", "Library/Application Support"},
 };
 
-enum { USER_PLACES = sizeof user_places / sizeof *user_places };
+enum { USER_PLACES = sizeof user_places / sizeof *user_places, LINKS_MOST = 40 };
 
 struct binder {
     struct arena *arena;
@@ -45,7 +46,23 @@ static const char *resolve(struct arena *arena, const char *path)
     return copy;
 }
 
-const char *host_canonical(struct arena *arena, const char *path)
+/* Where the dangling link `link` leads: its text, below the real directory that holds it. NULL if it is no link. */
+static const char *dangling_aim(struct arena *arena, const char *link)
+{
+    char text[PATH_MAX];
+    ssize_t length = readlink(link, text, sizeof text - 1);
+    if (length <= 0)
+        return NULL;
+    text[length] = '\0';
+    if (*text == '/')
+        return arena_strdup(arena, text);
+    const char *slash = strrchr(link, '/');
+    const char *holder =
+        resolve(arena, slash == link ? "/" : arena_copy(arena, link, (size_t)(slash - link)));
+    return holder == NULL ? NULL : arena_format(arena, "%s/%s", strcmp(holder, "/") == 0 ? "" : holder, text);
+}
+
+static const char *canonical_within(struct arena *arena, const char *path, unsigned links)
 {
     const char *rest = "";
     for (size_t length = strlen(path); length > 0;) {
@@ -56,6 +73,10 @@ const char *host_canonical(struct arena *arena, const char *path)
                                 rest);
         if (errno != ENOENT)
             return NULL;
+        const char *aim = dangling_aim(arena, head);
+        if (aim != NULL)
+            return links == 0 ? NULL
+                              : canonical_within(arena, arena_format(arena, "%s%s", aim, rest), links - 1);
         const char *name = strrchr(head, '/') + 1;
         if (strcmp(name, "..") == 0)
             return NULL;
@@ -64,6 +85,11 @@ const char *host_canonical(struct arena *arena, const char *path)
         length = (size_t)(name - 1 - head);
     }
     return *rest == '\0' ? "/" : rest;
+}
+
+const char *host_canonical(struct arena *arena, const char *path)
+{
+    return canonical_within(arena, path, LINKS_MOST);
 }
 
 static const char *variable(const struct host_request *request, const char *name)
