@@ -138,7 +138,7 @@ def a_program_is_compiled_linked_and_run():
 def time_zones_names_and_certificates_are_those_of_the_host():
     script = """
         TZ=America/New_York date -d @1700000000
-        LC_ALL=C.UTF-8 locale charmap; getent services https; getent hosts localhost
+        LC_ALL=C.UTF-8 locale charmap; getent services https || true; getent hosts localhost || true
         python3 -c 'import ssl, os; c = ssl.create_default_context(); print(c.cert_store_stats())'
         ls /etc/ssl/certs | wc -l; cat /etc/os-release; getent passwd $(id -u) || true"""
     with world() as w:
