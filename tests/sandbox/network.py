@@ -99,7 +99,10 @@ def abstract_sockets_of_the_host_are_closed():
         "import socket, sys; socket.socket(socket.AF_UNIX).connect('\\0' + sys.argv[1]); print('reached')"
     )
     with world() as w:
-        for policy in ("", "grant scratch\n", "grant network any\n"):
+        # With the host's network and Unix sockets both open, only Landlock's scope stands between.
+        both = "grant scratch\ngrant network any\ngrant listen any\n"
+        equal(w.python(both, "import socket; socket.socket(socket.AF_UNIX); print(1)").succeeded().out, "1\n")
+        for policy in ("", "grant scratch\n", "grant network any\n", both):
             result = w.python(policy, script, name[1:])
             check(result.code != 0 and "reached" not in result.out, f"reached under {policy!r}")
     server.close()
