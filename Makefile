@@ -1,4 +1,5 @@
-# sbx: make, make check, make install DESTDIR= PREFIX=/usr/local, make deps, make deps-check (for make check).
+# sbx: make, make check, make install DESTDIR= PREFIX=/usr/local, make deps, make deps-check (for make check),
+# make deps-bench (for the comparisons of make bench).
 # SANITIZE=1 builds with ASan and UBSan.
 VERSION  := 0.1.0
 PREFIX   ?= /usr/local
@@ -30,7 +31,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check fuzz unit unit-programs demo deps deps-check install clean check-fresh
+.PHONY: all bench check fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
@@ -149,7 +150,10 @@ FEDORA := gcc glibc-static make flex bison pkgconf libxml2-devel libseccomp-deve
 # What tests/sandbox/work_*.py do their work with.
 deps-check: DEBIAN += cmake nodejs npm default-jdk-headless rustc cargo rsync sqlite3 tmux python3-venv procps xz-utils
 deps-check: FEDORA += cmake nodejs npm java-devel rust cargo rsync sqlite tmux procps-ng xz
-deps deps-check:
+# The tools that bench/peers.py compares with; nothing else needs them.
+deps-bench: DEBIAN := nftables secilc apparmor firejail
+deps-bench: FEDORA := nftables secilc firejail
+deps deps-check deps-bench:
 	@if command -v apt-get >/dev/null; then \
 	    installed=$$(dpkg-query -W -f='$${db:Status-Abbrev}, $${Package}, $${Provides},\n' | grep '^ii'); \
 	    missing=; for package in $(DEBIAN); do \

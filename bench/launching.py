@@ -1,11 +1,12 @@
 """sbx-launch beside the bubblewrap call that it makes, called directly: the same words, mounts, command."""
 import os
+import pwd
 import shutil
 import subprocess
 
 from cold import cold
 
-ORDINARY_UID = 65534  # nobody: an account that the user database knows
+ORDINARY = pwd.getpwnam("nobody")
 ROUNDS = 61
 
 
@@ -21,35 +22,36 @@ def mounts_of(words):
 
 
 class World:
-    """Programs, a home and granted directories, as an ordinary user has them."""
+    """Programs and granted directories, as an ordinary user has them; and a home, where `account` has none."""
 
-    def __init__(self, build, place):
-        self.top = os.path.join(place, "launch")
+    def __init__(self, build, place, account=ORDINARY):
+        self.top = os.path.join(place, f"launch-{account.pw_name}")
         self.programs = os.path.join(self.top, "bin")
         self.launcher = os.path.join(self.programs, "sbx-launch")
         self.work = os.path.join(self.top, "work")
         os.makedirs(os.path.join(self.programs, "bench"))
         os.makedirs(self.work)
-        os.makedirs(os.path.join(self.top, "home"))
+        home = account.pw_dir if os.path.isdir(account.pw_dir) else os.path.join(self.top, "home")
+        os.makedirs(home, exist_ok=True)
         for name in ("sbxc", "sbx-launch", "bench/cold", "bench/empty"):
             shutil.copy(os.path.join(build, name), os.path.join(self.programs, name))
         self.become = []
-        self.environment = {"PATH": "/usr/bin:/bin", "HOME": os.path.join(self.top, "home")}
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": home}
         if os.geteuid() == 0:
-            subprocess.run(["chown", "-R", f"{ORDINARY_UID}:{ORDINARY_UID}", place], check=True)
-            self.become = ["setpriv", f"--reuid={ORDINARY_UID}", f"--regid={ORDINARY_UID}", "--clear-groups",
-                           "--inh-caps=-all"]
+            uid, gid = account.pw_uid, account.pw_gid
+            subprocess.run(["chown", "-R", f"{uid}:{gid}", self.top], check=True)
+            self.become = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--inh-caps=-all"]
 
     def how(self):
         return {"env": self.environment, "cwd": self.work}
 
-    def policy(self, grants):
-        lines = ["sbx 1", 'policy "launch"', "grant write $WORK", f"grant read {self.programs}/bench"]
+    def policy(self, grants, *statements):
+        lines = ["sbx 1", 'policy "launch"', *statements, "grant write $WORK", f"grant read {self.programs}/bench"]
         for number in range(grants):
             directory = os.path.join(self.top, f"granted/{number}")
             os.makedirs(directory, exist_ok=True)
             lines.append(f'grant {"write" if number % 2 else "read"} {directory}')
-        path = os.path.join(self.top, f"launch-{grants}.sbx")
+        path = os.path.join(self.top, f"launch-{grants}-{len(statements)}.sbx")
         with open(path, "w") as file:
             file.write("\n".join(lines) + "\n")
         subprocess.run([os.path.join(self.programs, "sbxc"), path, "-o", path[:-4] + ".bin"], check=True)
