@@ -31,7 +31,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
+.PHONY: all bench check escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
@@ -50,6 +50,24 @@ $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
 $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
 	@echo link $@
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+
+# For tests/escape alone and never installed: a launcher whose protective measures can be dropped (base/measure.h).
+# What asks for no measure comes from the archives.
+ESCAPE    := $(BUILD)/sbx-launch-test-only
+MEASURED  := $(shell grep -lE 'measure_(holds|refuses)|MEASURE_|INNER_STAGE_WORD' emitters/*.c runtime/*.c)
+TEST_ONLY := $(patsubst %.c,$(BUILD)/test-only/%.o,$(MEASURED) $(wildcard tests/escape/launcher/*.c))
+$(BUILD)/test-only/%.o: %.c
+	@mkdir -p $(@D)
+	@echo cc -DSBX_TEST_ONLY $<
+	@$(CC) $(SBX_CFLAGS) -DSBX_TEST_ONLY -c -o $@ $<
+$(BUILD)/test-only/runtime/main.o: runtime/main.c
+	@mkdir -p $(@D)
+	@$(CC) $(SBX_CFLAGS) -DSBX_TEST_ONLY -c -o $@ $<
+	@objcopy --redefine-sym main=launcher_main $@
+$(BUILD)/sbx-launch-test-only: $(TEST_ONLY) $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
+	@echo link $@
+	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+escape: all $(ESCAPE)
 
 # libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.
 SBX_MAJOR := $(firstword $(subst ., ,$(VERSION)))
@@ -104,7 +122,7 @@ ifeq ($(SANITIZE),1)
 check: all $(UNIT)
 	tests/run $(BUILD) --sanitized
 else
-check: all $(UNIT)
+check: all $(UNIT) $(ESCAPE)
 	$(MAKE) SANITIZE=1 all unit-programs
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif

@@ -1,10 +1,18 @@
 #include "emitters/bwrap.h"
 
+#include "base/measure.h"
+
 #include <string.h>
 
 static void put(struct buffer *words, const char *word)
 {
     buffer_bytes(words, word, strlen(word) + 1);
+}
+
+static void put_held(struct buffer *words, enum measure measure, const char *option)
+{
+    if (measure_holds(measure))
+        put(words, option);
 }
 
 static void put_two(struct buffer *words, const char *option, const char *value)
@@ -85,22 +93,22 @@ static void put_operation(struct buffer *words, const struct plan_operation *ope
 static void put_isolation(struct buffer *words, const struct bwrap_request *request)
 {
     /* The user namespace is asked for by name because bubblewrap makes none for uid 0 by itself. */
-    put(words, "--unshare-user");
-    put(words, "--unshare-pid");
-    put(words, "--unshare-ipc");
-    put(words, "--unshare-uts");
-    put(words, "--unshare-cgroup");
+    put_held(words, MEASURE_OWN_USERS, "--unshare-user");
+    put_held(words, MEASURE_OWN_PROCESSES, "--unshare-pid");
+    put_held(words, MEASURE_OWN_IPC, "--unshare-ipc");
+    put_held(words, MEASURE_OWN_NAMES, "--unshare-uts");
+    put_held(words, MEASURE_OWN_CGROUP, "--unshare-cgroup");
     if (!request->share_network)
-        put(words, "--unshare-net");
-    put_two(words, "--cap-drop", "ALL");
+        put_held(words, MEASURE_OWN_NETWORK, "--unshare-net");
+    put_two(words, measure_holds(MEASURE_CAPABILITIES) ? "--cap-drop" : "--cap-add", "ALL");
     /* Killed between cloning and handing over the user map, bubblewrap would leave its child waiting for
      * ever. A process 1 that watches its launcher itself needs no such signal. */
     if (!request->pid_one)
         put(words, "--die-with-parent");
     if (request->new_session)
-        put(words, "--new-session");
+        put_held(words, MEASURE_NEW_SESSION, "--new-session");
     if (request->pid_one)
-        put(words, "--as-pid-1");
+        put_held(words, MEASURE_OWN_PROCESSES, "--as-pid-1");
     if (request->seccomp_fd >= 0)
         put_number(words, "--seccomp", request->seccomp_fd);
 }
@@ -109,7 +117,7 @@ uint32_t bwrap_arguments(struct buffer *words, const struct bwrap_request *reque
 {
     uint32_t masks = 0;
     put_isolation(words, request);
-    put(words, "--clearenv");
+    put_held(words, MEASURE_ENVIRONMENT, "--clearenv");
     for (uint32_t i = 0; i < request->environment_count; i++)
         put_three(words, "--setenv", request->environment[i].name, request->environment[i].value);
     for (uint32_t i = 0; i < request->plan->count; i++) {

@@ -1,6 +1,7 @@
 #include "emitters/plan.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "base/vector.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static void enter(struct builder *builder, struct mount mount)
 static void leave(struct builder *builder)
 {
     const struct mount *mount = innermost(builder);
-    if (mount->seal)
+    if (mount->seal && measure_holds(MEASURE_SEALS))
         operate(builder, (struct plan_operation){.kind = PLAN_SEAL, .path = mount->top});
     builder->mounts.count--;
 }
@@ -143,7 +144,7 @@ static void prepare(struct builder *builder, const char *path, bool optional)
     case MOUNT_HOST:
         /* A directory above it that the command may rename would take the mount along and leave its path
          * free. A mount point cannot be renamed. */
-        if (mount->level == LEVEL_WRITE)
+        if (mount->level == LEVEL_WRITE && measure_holds(MEASURE_PINS))
             for_directories_above(builder, path,
                                   (struct plan_operation){.kind = PLAN_BIND_WRITE, .optional = optional});
         break;
@@ -154,8 +155,10 @@ static void prepare(struct builder *builder, const char *path, bool optional)
 
 static enum plan_kind bind_kind(const struct plan_place *place, enum level level)
 {
-    if (level == LEVEL_READ)
+    if (level == LEVEL_READ && measure_holds(MEASURE_READ_ONLY))
         return PLAN_BIND_READ;
+    if (!measure_holds(MEASURE_NO_DEVICES))
+        return PLAN_BIND_DEVICE;
     return covers("/dev", place->path) && place->kind != ENTRY_FILE && !place->socket ? PLAN_BIND_DEVICE
                                                                                       : PLAN_BIND_WRITE;
 }
@@ -222,17 +225,18 @@ static void want_place(struct builder *builder, const struct plan_place *place)
     }
     if (place->kind == ENTRY_MISSING || wanted == given || always_there(place->path))
         return;
-    if (wanted == LEVEL_NONE)
-        mask(builder, place);
-    else
+    if (wanted != LEVEL_NONE)
         show(builder, place, wanted);
+    else if (measure_holds(MEASURE_MASKS))
+        mask(builder, place);
 }
 
 static void want_proc(struct builder *builder, const struct plan_input *input)
 {
-    operate(builder, (struct plan_operation){.kind = PLAN_PROC, .path = "/proc"});
+    bool own = measure_holds(MEASURE_OWN_PROC) && measure_holds(MEASURE_OWN_PROCESSES);
+    operate(builder, (struct plan_operation){.kind = own ? PLAN_PROC : PLAN_BIND_WRITE, .path = "/proc"});
     enter(builder, (struct mount){.kind = MOUNT_PROC, .top = "/proc"});
-    for (uint32_t i = 0; i < input->proc_read_only_count; i++)
+    for (uint32_t i = 0; i < input->proc_read_only_count && measure_holds(MEASURE_PROC_COVERS); i++)
         operate(builder, (struct plan_operation){
                              .kind = PLAN_BIND_READ,
                              .path = arena_format(builder->arena, "/proc/%s", input->proc_read_only[i]),
@@ -261,7 +265,9 @@ static void carry_out(struct builder *builder, const struct want *want, const st
         enter(builder, (struct mount){.kind = MOUNT_EMPTY, .top = want->path});
         break;
     case WANT_DEV:
-        operate(builder, (struct plan_operation){.kind = PLAN_DEV, .path = want->path});
+        operate(builder, (struct plan_operation){
+                             .kind = measure_holds(MEASURE_OWN_DEVICES) ? PLAN_DEV : PLAN_BIND_DEVICE,
+                             .path = want->path});
         enter(builder, (struct mount){.kind = MOUNT_EMPTY, .top = want->path, .seal = true});
         break;
     case WANT_PROC:
@@ -304,6 +310,8 @@ struct plan plan_make(struct arena *arena, const struct plan_input *input)
     qsort(wants, count, sizeof *wants, compare_wants);
 
     enter(&builder, (struct mount){.kind = MOUNT_EMPTY, .top = "/", .seal = true});
+    if (!measure_holds(MEASURE_CLOSED_ROOT))
+        show(&builder, &(struct plan_place){.path = "/"}, LEVEL_READ);
     for (uint32_t i = 0; i < count; i++)
         carry_out(&builder, &wants[i], input);
     while (builder.mounts.count > 0)

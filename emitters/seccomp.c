@@ -1,5 +1,6 @@
 #include "emitters/seccomp.h"
 
+#include "base/measure.h"
 #include "base/vector.h"
 #include "emitters/control_bwrap.h"
 #include "emitters/control_need.h"
@@ -145,27 +146,30 @@ static void check_ioctl(struct program *program, const struct argument_check *ch
 static void check_socket(struct program *program, const struct argument_check *check,
                          const struct seccomp_request *request)
 {
+    const uint32_t other =
+        measure_holds(MEASURE_SOCKET_FAMILIES) ? refuse(REFUSE_EAFNOSUPPORT) : RESULT_ALLOW;
     (void)check;
     load_argument(program, 0);
     return_if(program, BPF_JUMP_EQUAL, FAMILY_UNIX,
-              request->unix_sockets ? RESULT_ALLOW : refuse(REFUSE_EPERM));
+              request->unix_sockets || !measure_holds(MEASURE_UNIX_SOCKETS) ? RESULT_ALLOW
+                                                                            : refuse(REFUSE_EPERM));
     return_if(program, BPF_JUMP_EQUAL, FAMILY_INET6, RESULT_ALLOW);
 
     uint32_t internet = block_begin(program, BPF_JUMP_EQUAL, FAMILY_INET);
     load_argument(program, 1);
     put(program, BPF_AND, TYPE_MASK);
     /* The kernel makes a packet socket of this old type. */
-    return_if(program, BPF_JUMP_EQUAL, TYPE_PACKET, refuse(REFUSE_EAFNOSUPPORT));
+    return_if(program, BPF_JUMP_EQUAL, TYPE_PACKET, other);
     put_return(program, RESULT_ALLOW);
     block_end(program, internet);
 
     uint32_t netlink = block_begin(program, BPF_JUMP_EQUAL, FAMILY_NETLINK);
     load_argument(program, 2);
     return_if(program, BPF_JUMP_EQUAL, NETLINK_ROUTE, RESULT_ALLOW);
-    put_return(program, refuse(REFUSE_EAFNOSUPPORT));
+    put_return(program, other);
     block_end(program, netlink);
 
-    put_return(program, refuse(REFUSE_EAFNOSUPPORT));
+    put_return(program, other);
 }
 
 /* A connected pair talks to itself; but each end of a datagram pair can be connected to any socket's path
@@ -320,6 +324,8 @@ static uint32_t refusal_of(const struct seccomp_request *request, const char *na
     const struct baseline_entry *entry = baseline_entry_named(name);
     if (listed(request->denied, name))
         return REFUSE_EPERM;
+    if (!measure_refuses(name))
+        return 0;
     if (request->refuse_listen && (strcmp(name, "bind") == 0 || strcmp(name, "listen") == 0))
         return REFUSE_EACCES;
     return entry != NULL && !listed(request->reopened, name) ? entry->error : 0;
@@ -331,7 +337,8 @@ static void write_argument_checks(struct program *program, const struct seccomp_
     for (int i = 0; i < ARGUMENT_CHECKS; i++) {
         const struct argument_check *check = &argument_checks[i];
         int number = system_call_named(check->name)->numbers[architecture];
-        if (number < 0 || refusal_of(request, check->name) != 0 || listed(request->reopened, check->name))
+        if (number < 0 || refusal_of(request, check->name) != 0 || listed(request->reopened, check->name) ||
+            !measure_refuses(check->name))
             continue;
         uint32_t begin = block_begin(program, BPF_JUMP_EQUAL, (uint32_t)number);
         check->write(program, check, request);
@@ -350,10 +357,11 @@ static void write_program(struct program *program, const struct seccomp_request 
     put(program, BPF_LOAD, OFFSET_ARCHITECTURE);
     uint32_t foreign = block_begin(program, BPF_JUMP_EQUAL, audit_architectures[architecture]);
     program->items[foreign].jump_true = 1;
-    put_return(program, RESULT_KILL_PROCESS);
+    put_return(program, measure_holds(MEASURE_FOREIGN_CALLS) ? RESULT_KILL_PROCESS : RESULT_ALLOW);
     put(program, BPF_LOAD, OFFSET_NUMBER);
     /* What nobody has looked at yet does not exist; x32's numbers, which have bit 30 set, are among these. */
-    return_if(program, BPF_JUMP_AT_LEAST, (uint32_t)newest + 1, refuse(REFUSE_ENOSYS));
+    return_if(program, BPF_JUMP_AT_LEAST, (uint32_t)newest + 1,
+              measure_holds(MEASURE_UNKNOWN_CALLS) ? refuse(REFUSE_ENOSYS) : RESULT_ALLOW);
     write_argument_checks(program, request, architecture);
     for (uint32_t i = 0; i < system_call_count; i++) {
         uint32_t error = refusal_of(request, system_calls[i].name);

@@ -1,6 +1,7 @@
 #include "runtime/backend_bwrap.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "runtime/inner.h"
 #include "runtime/process.h"
 
@@ -220,12 +221,13 @@ static char **call_make(struct arena *arena, const struct wiring *wiring)
 SBX_NORETURN static void become_backend(const struct backend_request *request, const struct wiring *wiring,
                                         char *const *argv)
 {
-    char *const environment[] = {NULL};
+    char *const none[] = {NULL}, *const *environment = measure_holds(MEASURE_ENVIRONMENT) ? none : environ;
     bool ready = dup2(wiring->null, STDIN_FILENO) >= 0 && dup2(wiring->null, STDOUT_FILENO) >= 0 &&
                  dup2(wiring->errors[1], STDERR_FILENO) >= 0;
 
     /* An own session: what a terminal sends goes to the launcher, which forwards it. */
-    setsid();
+    if (measure_holds(MEASURE_NEW_SESSION))
+        setsid();
     ready = ready && inherit(wiring->status[1]) && inherit(wiring->go[0]) && inherit(wiring->words) &&
             inherit(wiring->filter) && inherit(wiring->config) && inherit(wiring->program);
     for (int i = 0; i < 3; i++)

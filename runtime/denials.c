@@ -1,5 +1,6 @@
 /* denials.c - whether each deny can be held on this host, and which denied paths need a placeholder
  * (language.md 7). */
+#include "base/measure.h"
 #include "runtime/gather.h"
 
 #include "base/escape.h"
@@ -42,7 +43,7 @@ static bool links_stay(struct gather *gather, const struct bound_rule *rule, con
                    arena_format(arena, "remove %s", escape_string(arena, link->path)));
             return false;
         }
-        if (gather_level(gather, link->directory) < LEVEL_WRITE)
+        if (gather_level(gather, link->directory) < LEVEL_WRITE || !measure_holds(MEASURE_STEADY_DENIES))
             continue;
         refuse(gather, SBX452_DENY_THROUGH_REPLACEABLE_LINK, rule,
                arena_format(arena, "%s is a link to %s in a directory that the command may write",
@@ -146,7 +147,7 @@ static const char *placeholder_content(const struct gather *gather, const char *
 static void missing_check(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
 {
     if (leads->impossible || is_lifted(rule) || gather_level(gather, leads->path) == LEVEL_WRITE ||
-        !is_creatable(gather, leads))
+        !is_creatable(gather, leads) || !measure_holds(MEASURE_PLACEHOLDERS))
         return;
     if (leads->under_file) {
         /* A file that is granted by itself is a mount of its own and stays. */

@@ -1,5 +1,6 @@
 #include "runtime/facts.h"
 
+#include "base/measure.h"
 #include "runtime/gather.h"
 
 #include "base/escape.h"
@@ -99,7 +100,7 @@ bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct 
     gather_exceptions(&gather);
     gather_denials(&gather);
     gather_places(&gather);
-    if (request->unix_sockets)
+    if (request->unix_sockets && measure_holds(MEASURE_SOCKET_MASKS))
         gather_sockets(&gather);
     proc_find(&gather);
 

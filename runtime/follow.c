@@ -1,5 +1,6 @@
 /* follow.c - repeats the policy's rules at what their links lead to, as far as the links can be trusted
  * (language.md 7). */
+#include "base/measure.h"
 #include "runtime/gather.h"
 #include "runtime/pattern_place.h"
 
@@ -53,7 +54,7 @@ static bool is_absolute(const struct bound_path *at)
 
 static void denies_repeat(struct gather *gather)
 {
-    uint32_t count = gather->bound->rules.count;
+    uint32_t count = measure_holds(MEASURE_DENIED_TARGETS) ? gather->bound->rules.count : 0;
     for (uint32_t i = 0; i < count; i++) {
         struct bound_rule rule = gather->bound->rules.items[i];
         if (rule.dropped || !is_closing(rule.rule->kind) || !is_absolute(&rule.at))
@@ -213,8 +214,9 @@ static const struct passed_link *planted_link(const struct gather *gather, const
 /* A root that leads elsewhere than when it was bound has just been changed. */
 static bool is_planted(const struct gather *gather, const struct opening *opening)
 {
-    return planted_link(gather, opening->leads) != NULL || planted_link(gather, opening->given) != NULL ||
-           strcmp(opening->given->path, opening->leads->path) != 0;
+    return measure_holds(MEASURE_PLANTED_LINKS) &&
+           (planted_link(gather, opening->leads) != NULL || planted_link(gather, opening->given) != NULL ||
+            strcmp(opening->given->path, opening->leads->path) != 0);
 }
 
 /* What is followed can make more of the file system writable, and so more links could have been planted.

@@ -1,5 +1,6 @@
 #include "runtime/inner.h"
 
+#include "base/measure.h"
 #include "runtime/evidence.h"
 #include "runtime/landlock.h"
 #include "runtime/process.h"
@@ -61,7 +62,8 @@ static bool descriptors_keep(const struct inner_config *config)
     for (size_t i = 0; i < count; i++)
         if (kept[i] < 3 || fcntl(kept[i], F_SETFD, FD_CLOEXEC) != 0)
             return false;
-    descriptors_close(3, kept, count);
+    if (measure_holds(MEASURE_DESCRIPTORS))
+        descriptors_close(3, kept, count);
     return true;
 }
 
@@ -198,7 +200,7 @@ static bool events_prepare(struct stage *stage)
     const int sources[EVENT_SOURCES] = {stage->config.go, stage->config.status, stage->children};
 
     stage->events = epoll_create1(EPOLL_CLOEXEC);
-    for (int i = 0; i < EVENT_SOURCES; i++) {
+    for (int i = measure_holds(MEASURE_LAUNCHER_DEATH) ? 0 : EVENT_SOURCES - 1; i < EVENT_SOURCES; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = sources[i]};
         if (epoll_ctl(stage->events, EPOLL_CTL_ADD, sources[i], &event) != 0)
             return false;
@@ -225,7 +227,8 @@ static bool priorities_close(void)
 {
     const struct rlimit none = {0, 0};
 
-    return setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0;
+    return !measure_holds(MEASURE_PRIORITIES) ||
+           (setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0);
 }
 
 /* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A
@@ -235,10 +238,11 @@ static bool restrict_self(struct stage *stage, struct evidence *evidence)
     const struct inner_config *config = &stage->config;
     struct rlimit no_core = {0, 0}, files = {config->files_soft, config->files_hard};
 
-    if (evidence->landlock_abi >= LANDLOCK_ABI_SCOPES)
+    if (evidence->landlock_abi >= LANDLOCK_ABI_SCOPES && measure_holds(MEASURE_LANDLOCK_SCOPES))
         evidence->scoped = landlock_scope();
-    if (pipe2(stage->failure, O_CLOEXEC) != 0 || setrlimit(RLIMIT_CORE, &no_core) != 0 ||
-        !priorities_close() || setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+    if (pipe2(stage->failure, O_CLOEXEC) != 0 ||
+        (measure_holds(MEASURE_NO_CORE) && setrlimit(RLIMIT_CORE, &no_core) != 0) || !priorities_close() ||
+        setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
     evidence->files_soft = files.rlim_cur;
     evidence->files_hard = files.rlim_max;
@@ -259,7 +263,8 @@ int inner_stage(const char *descriptor)
 
     /* Before anything secret is read. Process 1 cannot see its parent's number; that the launcher still lives
      * is what the go pipe says. */
-    if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getpid() != 1)
+    if (prctl(PR_SET_DUMPABLE, measure_holds(MEASURE_HIDDEN_PROCESS) ? 0 : 1) != 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || (measure_holds(MEASURE_OWN_PROCESSES) && getpid() != 1))
         return STAGE_FAILED;
     prctl(PR_SET_NAME, "sbx-launch");
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||

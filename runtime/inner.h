@@ -6,9 +6,11 @@
  */
 #pragma once
 
+#include "base/measure.h"
+
 /* The word by which the launcher's program knows that it is this stage: argv[1], before the configuration's
  * descriptor. */
-#define INNER_STAGE_WORD "--inner-stage"
+#define INNER_STAGE_WORD measure_stage_word("--inner-stage")
 
 /* Runs the stage with the configuration read from `descriptor` (decimal); returns process 1's exit code. */
 int inner_stage(const char *descriptor);

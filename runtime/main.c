@@ -1,4 +1,5 @@
 #include "base/escape.h"
+#include "base/measure.h"
 #include "runtime/inner.h"
 #include "runtime/launch.h"
 #include "runtime/probe.h"
@@ -49,7 +50,8 @@ static int run(struct arena *arena, int argc, char **argv)
 
     /* Before anything is opened: what the caller left open is nobody's business inside, and what it closed
      * must not become something else. */
-    descriptors_close(3, &lease, 1);
+    if (measure_holds(MEASURE_DESCRIPTORS))
+        descriptors_close(3, &lease, 1);
     if (!streams_reserve()) {
         report_line(arena, "a closed standard stream cannot be replaced by /dev/null");
         return EXIT_REFUSED;

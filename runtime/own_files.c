@@ -1,6 +1,7 @@
 #include "runtime/own_files.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "base/vector.h"
 #include "runtime/process.h"
 
@@ -89,7 +90,7 @@ void own_files_cap(const struct prepared *prepared, struct bound_policy *bound)
 {
     for (uint32_t i = 0; i < prepared->own_files->count; i++) {
         const struct own_file *file = &prepared->own_files->items[i];
-        if (file->leads->kind != ENTRY_UNKNOWN && !file->leads->process)
+        if (file->leads->kind != ENTRY_UNKNOWN && !file->leads->process && measure_holds(MEASURE_OWN_FILES))
             bound_add_itself(bound, file->leads->path, file->what);
     }
 }

@@ -1,6 +1,7 @@
 #include "runtime/prepare.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "policy/file.h"
 #include "policy/host.h"
 #include "runtime/own_files.h"
@@ -165,7 +166,7 @@ bool prepare_policy(struct arena *arena, const struct options *options, struct p
         good = managed_directory(arena, options->managed.items[i], geteuid(), &prepared->managed, notes);
     if (!good)
         return false;
-    uint32_t count = prepared->managed.count;
+    uint32_t count = measure_holds(MEASURE_MANAGED) ? prepared->managed.count : 0;
     const struct policy **layers = arena_array(arena, (size_t)count + 1, sizeof *layers);
     for (uint32_t i = 0; i < count; i++)
         layers[i] = prepared->managed.items[i].policy;

@@ -1,5 +1,6 @@
 #include "runtime/streams.h"
 
+#include "base/measure.h"
 #include "runtime/link.h"
 
 #include <errno.h>
@@ -82,7 +83,7 @@ static bool stream_prepare(struct streams *streams, const struct bound_policy *b
     if ((fcntl(i, F_GETFL) & O_PATH) != 0)
         return refuse(i, "is a descriptor that opens no file", notes);
     bool stored = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
-    if (!stored || is_granted(notes->arena, bound, i, &status))
+    if (!stored || is_granted(notes->arena, bound, i, &status) || !measure_holds(MEASURE_STREAM_PIPES))
         return stream_pass(streams, i) ||
                refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)), notes);
     if (!stream_join(streams, i, &status) && !stream_pipe(streams, i))
