@@ -15,7 +15,7 @@ struct evidence {
     uint32_t mounts_same;     /* expected by device and inode, and the same */
     uint32_t mounts_writable; /* entries that are not read-only */
     uint32_t landlock_abi;    /* 0: none */
-    bool scoped;              /* by Landlock: signals and abstract sockets stay inside */
+    struct landlock_result landlock;
     uint32_t dumpable;
     uint32_t variables; /* of the environment */
     uint64_t files_soft, files_hard;

@@ -1,5 +1,6 @@
 #include "runtime/evidence_text.h"
 
+#include "base/escape.h"
 #include "base/measure.h"
 #include "base/vector.h"
 #include "runtime/landlock.h"
@@ -29,13 +30,26 @@ static const char *say_closed(const struct launch *launch)
                         evidence->mounts_found, evidence->mounts_expected, evidence->mounts_same);
 }
 
+/* What stands behind the mounts, also behind those that the host makes later. */
+static const char *second_wall(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+    const char *missing =
+        launch->inner.no_rules != NULL ? launch->inner.no_rules : evidence->landlock.missing;
+
+    if (evidence->landlock.rules > 0)
+        return arena_format(launch->arena, "Landlock (ABI %u) says the same by %u rules",
+                            evidence->landlock_abi, evidence->landlock.rules);
+    return arena_format(launch->arena, "no second wall: %s", escape_string(launch->arena, missing));
+}
+
 static const char *say_write(const struct launch *launch)
 {
     const struct evidence *evidence = &launch->evidence;
 
     return arena_format(launch->arena,
-                        "%u of %u entries of the mount table are writable, all of them planned",
-                        evidence->mounts_writable, evidence->mounts);
+                        "%u of %u entries of the mount table are writable, all of them planned; %s",
+                        evidence->mounts_writable, evidence->mounts, second_wall(launch));
 }
 
 static const char *say_deny(const struct launch *launch)
@@ -75,20 +89,22 @@ static const char *say_abstract(const struct launch *launch)
     if (launch->own_network)
         return arena_format(launch->arena, "net:[%llu] is not the host's; Landlock scope: %s",
                             (unsigned long long)evidence->namespaces[NAMESPACE_NETWORK],
-                            evidence->scoped ? "yes" : "no");
+                            evidence->landlock.scoped ? "yes" : "no");
     if (!launch->unix_sockets)
         return arena_format(launch->arena, "AF_UNIX is refused (Seccomp: %u)", evidence->seccomp_mode);
-    return evidence->scoped ? arena_format(launch->arena, "Landlock scope (ABI %u)", evidence->landlock_abi)
-                            : NULL;
+    return evidence->landlock.scoped
+               ? arena_format(launch->arena, "Landlock scope (ABI %u)", evidence->landlock_abi)
+               : NULL;
 }
 
 static const char *say_signal(const struct launch *launch)
 {
     const struct evidence *evidence = &launch->evidence;
 
-    return arena_format(
-        launch->arena, "process %lld of pid:[%llu]; Landlock scope: %s", (long long)evidence->process_id,
-        (unsigned long long)evidence->namespaces[NAMESPACE_PROCESS], evidence->scoped ? "yes" : "no");
+    return arena_format(launch->arena, "process %lld of pid:[%llu]; Landlock scope: %s",
+                        (long long)evidence->process_id,
+                        (unsigned long long)evidence->namespaces[NAMESPACE_PROCESS],
+                        evidence->landlock.scoped ? "yes" : "no");
 }
 
 static const char *say_tty(const struct launch *launch)
@@ -138,12 +154,19 @@ static const char *say_files(const struct launch *launch)
                         (unsigned long long)launch->evidence.files_hard);
 }
 
+/* By the kernel, and by path: also those that the host makes later. */
+static bool sockets_are_judged(const struct launch *launch)
+{
+    return launch->evidence.landlock.rules > 0 && launch->evidence.landlock_abi >= LANDLOCK_ABI_SOCKETS;
+}
+
 static const char *say_socket(const struct launch *launch)
 {
     if (!launch->unix_sockets)
         return arena_format(launch->arena, "AF_UNIX is refused (Seccomp: %u)", launch->evidence.seccomp_mode);
-    return arena_format(launch->arena, "%u host sockets in reach at launch are masked",
-                        launch->facts.masked_socket_count);
+    return arena_format(
+        launch->arena, "%u host sockets in reach at launch are masked%s", launch->facts.masked_socket_count,
+        sockets_are_judged(launch) ? "; Landlock lets none but the granted ones be reached" : "");
 }
 
 /* What the service of `control` brought; the mounts among it are compared like all others. */
@@ -194,6 +217,8 @@ static evidence_say *const says[CONTROLS] = {
 
 static enum strength strength_here(const struct launch *launch, enum control control, enum strength strength)
 {
+    if (control == CONTROL_SOCKET_PATH && strength == STRENGTH_SNAPSHOT && sockets_are_judged(launch))
+        return STRENGTH_ENFORCED;
     /* Other names of a denied file are not known. */
     return control == CONTROL_FS_DENY && launch->facts.hard_links && strength == STRENGTH_ENFORCED
                ? STRENGTH_SNAPSHOT

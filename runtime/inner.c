@@ -231,15 +231,13 @@ static bool priorities_close(void)
            (setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0);
 }
 
-/* The last restrictions: they hold for this process too, so that what it measures is what the command gets. A
+/* The last limits: they hold for this process too, so that what it measures is what the command gets. A
  * limit of open files leaves no room for more, hence the pipe first. */
-static bool restrict_self(struct stage *stage, struct evidence *evidence)
+static bool limits_set(struct stage *stage, struct evidence *evidence)
 {
     const struct inner_config *config = &stage->config;
     struct rlimit no_core = {0, 0}, files = {config->files_soft, config->files_hard};
 
-    if (evidence->landlock_abi >= LANDLOCK_ABI_SCOPES && measure_holds(MEASURE_LANDLOCK_SCOPES))
-        evidence->scoped = landlock_scope();
     if (pipe2(stage->failure, O_CLOEXEC) != 0 ||
         (measure_holds(MEASURE_NO_CORE) && setrlimit(RLIMIT_CORE, &no_core) != 0) || !priorities_close() ||
         setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
@@ -270,8 +268,11 @@ int inner_stage(const char *descriptor)
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
         !signals_prepare(&stage) || !events_prepare(&stage) || !variables_prepare(&stage.config))
         return STAGE_FAILED;
+    struct landlock_result landlock;
+    landlock_restrict(stage.config.rules, stage.config.rule_count, stage.config.streams, &landlock);
     evidence_measure(arena, &stage.config, &message.evidence);
-    if (!restrict_self(&stage, &message.evidence) || !say(&stage, &message))
+    message.evidence.landlock = landlock;
+    if (!limits_set(&stage, &message.evidence) || !say(&stage, &message))
         return STAGE_FAILED;
     if (stage.config.arguments[0] == NULL)
         return 0;

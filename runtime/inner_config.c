@@ -44,6 +44,11 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
         put_number(out, config->mounts[i].device);
         put_number(out, config->mounts[i].inode);
     }
+    put_number(out, config->rule_count);
+    for (uint32_t i = 0; i < config->rule_count; i++) {
+        put_word(out, config->rules[i].path);
+        put_number(out, config->rules[i].rights);
+    }
     while (config->arguments[arguments] != NULL)
         arguments++;
     put_number(out, arguments);
@@ -108,6 +113,17 @@ static const struct expected_mount *take_mounts(struct arena *arena, struct word
     return mounts;
 }
 
+static const struct landlock_rule *take_rules(struct arena *arena, struct words *words, uint32_t count)
+{
+    struct landlock_rule *rules = arena_array(arena, count, sizeof *rules);
+
+    for (uint32_t i = 0; i < count; i++) {
+        rules[i].path = take_word(words);
+        rules[i].rights = (uint32_t)take_number(words);
+    }
+    return rules;
+}
+
 bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct inner_config *config)
 {
     struct words words = {.at = bytes, .end = bytes + length};
@@ -128,6 +144,8 @@ bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct i
     config->files_hard = take_number(&words);
     config->mount_count = take_count(&words);
     config->mounts = take_mounts(arena, &words, config->mount_count);
+    config->rule_count = take_count(&words);
+    config->rules = take_rules(arena, &words, config->rule_count);
     uint32_t count = take_count(&words);
     char **arguments = arena_array(arena, (size_t)count + 1, sizeof *arguments);
     for (uint32_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "runtime/landlock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,6 +48,9 @@ struct inner_config {
     uint64_t files_soft, files_hard; /* RLIMIT_NOFILE of the command */
     const struct expected_mount *mounts;
     uint32_t mount_count;
+    const struct landlock_rule *rules; /* what Landlock leaves open (landlock_rules.h) */
+    uint32_t rule_count;
+    const char *no_rules;   /* why there are none, or NULL; not handed on */
     char *const *arguments; /* of the command, NULL-terminated; none: measure only */
 };
 

@@ -7,6 +7,7 @@
 #include "runtime/evidence_text.h"
 #include "runtime/expected.h"
 #include "runtime/hint.h"
+#include "runtime/landlock_rules.h"
 #include "runtime/launch_steps.h"
 #include "runtime/own_files.h"
 #include "runtime/probe.h"
@@ -303,7 +304,13 @@ static bool step_mounts(struct launch *launch)
     const char *changed =
         mounts_identify(launch->arena, launch->facts.seen, mounts, launch->inner.mount_count);
 
+    struct landlock_rules rules =
+        landlock_rules_of(launch->arena, launch->prepared.bound, &launch->plan, &launch->facts);
+
     launch->inner.mounts = mounts;
+    launch->inner.rules = rules.items;
+    launch->inner.rule_count = rules.count;
+    launch->inner.no_rules = rules.none;
     return changed == NULL ||
            launch_refuse(launch, SBX416_EVIDENCE,
                          arena_format(launch->arena, "%s was replaced while the sandbox was prepared",

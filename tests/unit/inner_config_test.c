@@ -23,6 +23,7 @@ static struct buffer sample(struct arena *arena)
          .device = 0xFD02,
          .inode = UINT64_MAX},
         {.path = "/dev", .expectation = MOUNT_DEVICES, .type = "tmpfs", .optional = true}};
+    static const struct landlock_rule rules[] = {{"/", RIGHT_READ_DIRECTORY}, {"/w/a b", RIGHTS_DEVICES}};
     static char *const arguments[] = {(char *)"sh", (char *)"", (char *)"a\nb", NULL};
     struct inner_config config = {.status = 7,
                                   .go = 8,
@@ -37,6 +38,8 @@ static struct buffer sample(struct arena *arena)
                                   .files_hard = UINT64_MAX,
                                   .mounts = mounts,
                                   .mount_count = 3,
+                                  .rules = rules,
+                                  .rule_count = 2,
                                   .arguments = arguments};
     struct buffer bytes = buffer_in(arena);
 
@@ -66,6 +69,9 @@ static void what_is_written_is_read(void **state)
     assert_true(config.mounts[2].optional && !config.mounts[1].optional);
     assert_true(config.mounts[1].known && !config.mounts[2].known);
     assert_true(config.mounts[1].device == 0xFD02 && config.mounts[1].inode == UINT64_MAX);
+    assert_int_equal(config.rule_count, 2);
+    assert_string_equal(config.rules[1].path, "/w/a b");
+    assert_int_equal(config.rules[1].rights, RIGHTS_DEVICES);
     assert_string_equal(config.arguments[1], "");
     assert_string_equal(config.arguments[2], "a\nb");
     assert_null(config.arguments[3]);
