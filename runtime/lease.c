@@ -51,6 +51,20 @@ void lease_end(struct lease *lease, int status, pid_t unterminated)
     time_text(lease->ended, sizeof lease->ended);
 }
 
+void lease_event(struct arena *arena, struct lease *lease, const char *kind, const char *argument)
+{
+    struct lease_event event = {.kind = kind, .argument = argument};
+
+    if (lease->events.count > EVENTS_KEPT)
+        return;
+    if (lease->events.count == EVENTS_KEPT) {
+        event.kind = "events.full";
+        event.argument = "later events are left out";
+    }
+    time_text(event.at, sizeof event.at);
+    VECTOR_PUSH(arena, &lease->events, event);
+}
+
 static void add_string(struct buffer *out, const char *name, const char *value)
 {
     buffer_format(out, ",\"%s\":", name);
@@ -139,6 +153,18 @@ static void add_notes(struct buffer *out, const struct lease *lease)
     buffer_byte(out, ']');
 }
 
+static void add_events(struct buffer *out, const struct lease_event_list *events)
+{
+    buffer_string(out, ",\"events\":[");
+    for (uint32_t i = 0; i < events->count; i++) {
+        buffer_format(out, "%s{\"at\":\"%s\"", i == 0 ? "" : ",", events->items[i].at);
+        add_string(out, "kind", events->items[i].kind);
+        add_string(out, "arg", events->items[i].argument);
+        buffer_byte(out, '}');
+    }
+    buffer_byte(out, ']');
+}
+
 static void add_end(struct buffer *out, const struct lease *lease)
 {
     buffer_format(out, ",\"pid\":%ld,\"startedAt\":\"%s\",\"expiresAt\":null", (long)getpid(),
@@ -156,7 +182,8 @@ static void add_end(struct buffer *out, const struct lease *lease)
         buffer_string(out, ",\"unterminated\":[]");
     else
         buffer_format(out, ",\"unterminated\":[%ld]", (long)lease->unterminated);
-    buffer_string(out, ",\"events\":[]}\n");
+    add_events(out, &lease->events);
+    buffer_string(out, "}\n");
 }
 
 static struct buffer lease_text(struct arena *arena, const struct lease *lease)

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+enum { EVENTS_KEPT = 10000 };
+
 /* Where the record goes. */
 struct lease_place {
     int directory;    /* descriptor; -1: none */
@@ -29,6 +31,18 @@ struct lease_control_list {
     uint32_t count, capacity;
 };
 
+/* Something that happened during the run. */
+struct lease_event {
+    char at[32];
+    const char *kind;     /* "mask.replaced" and so on: docs/launch.md */
+    const char *argument; /* escaped by nobody: any bytes but NUL */
+};
+
+struct lease_event_list {
+    struct lease_event *items;
+    uint32_t count, capacity;
+};
+
 struct lease {
     char id[33];
     const struct policy *policy;
@@ -36,6 +50,7 @@ struct lease {
     struct lease_control_list controls;
     const struct rule *const *accepted; /* CONTROLS entries */
     const struct note_list *notes;
+    struct lease_event_list events;
     char started[32], ended[32]; /* ended "": it runs */
     int status;                  /* wait status, once ended */
     pid_t unterminated;          /* 0: none */
@@ -56,6 +71,10 @@ void lease_begin(struct lease *lease);
 
 /* Fills ended. */
 void lease_end(struct lease *lease, int status, pid_t unterminated);
+
+/* Adds an event of now; `kind` and `argument` stay the caller's. After EVENTS_KEPT only a last one is added, which
+ * says so. */
+void lease_event(struct arena *arena, struct lease *lease, const char *kind, const char *argument);
 
 /* Writes the record: atomically to a file; to a descriptor of a regular file in place of what was written
  * before, to any other as one more line. False with an error note on failure; true if there is no place. */
