@@ -71,6 +71,8 @@ static bool step_turn(struct launch *launch)
         return true;
     launch->turn =
         turn_begin(launch->arena, launch->prepared.state, launch->prepared.directory, &launch->notes);
+    if (launch->turn >= 0)
+        placeholders_recover(launch->arena, launch->prepared.state);
     return launch->turn >= 0;
 }
 
@@ -291,7 +293,10 @@ static bool step_inner(struct launch *launch)
 
 static bool step_placeholders(struct launch *launch)
 {
-    launch->placeholders = placeholders_make(launch->arena, &launch->facts, &launch->notes);
+    struct placeholder_record record =
+        placeholder_record_begin(launch->arena, launch->prepared.state, launch->lease.id);
+
+    launch->placeholders = placeholders_make(launch->arena, &launch->facts, &record, &launch->notes);
     end_turn(launch);
     return launch->placeholders != NULL;
 }

@@ -3,6 +3,8 @@
 #include "base/escape.h"
 #include "base/vector.h"
 #include "runtime/link.h"
+#include "runtime/process.h"
+#include "runtime/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A placeholder says by its mode that it is one, from the moment at which it appears: nobody else sets the sticky bit
- * on an empty file or directory. */
-enum {
-    MODE_FILE = S_ISVTX | 0644,
-    MODE_DIRECTORY = S_ISVTX | 0755,
-    CONTENT_LARGEST = 2,
-    HIDING_LARGEST = 64,
-    LOCK_TRIES = 200
-};
+enum { MODE_FILE = S_ISVTX | 0644, MODE_DIRECTORY = S_ISVTX | 0755, LOCK_TRIES = 200 };
 
 /* Something that was made, by this run or by one that it shares it with: `name` in the directory whose
  * descriptor is `parent`. */
@@ -34,6 +28,7 @@ struct placeholder {
 
 struct placeholder_set {
     struct arena *arena;
+    struct placeholder_record record;
     struct placeholder *items; /* parents before children */
     uint32_t count, capacity;
     struct {
@@ -55,13 +50,6 @@ static bool is_unchanged(const struct stat *before, const struct stat *now)
            (S_ISDIR(now->st_mode) || (before->st_size == now->st_size && before->st_nlink == now->st_nlink &&
                                       before->st_mtim.tv_sec == now->st_mtim.tv_sec &&
                                       before->st_mtim.tv_nsec == now->st_mtim.tv_nsec));
-}
-
-static bool is_marked(const struct stat *status, off_t largest)
-{
-    return status->st_uid == geteuid() && (status->st_mode & S_ISVTX) != 0 &&
-           (S_ISDIR(status->st_mode) ||
-            (S_ISREG(status->st_mode) && status->st_size <= largest && status->st_nlink == 1));
 }
 
 /* Says that this run relies on it. Only a run that is removing it holds the lock alone, and not for long. */
@@ -113,7 +101,7 @@ static bool item_add(struct placeholder_set *set, int parent, const char *path, 
 
 static int directory_make(struct placeholder_set *set, int parent, const char *path, const char *name)
 {
-    if (mkdirat(parent, name, MODE_DIRECTORY) != 0)
+    if (!placeholder_record_add(&set->record, path) || mkdirat(parent, name, MODE_DIRECTORY) != 0)
         return -1;
     int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0) {
@@ -126,12 +114,13 @@ static int directory_make(struct placeholder_set *set, int parent, const char *p
 static bool file_make(struct placeholder_set *set, int parent, const char *path, const char *name,
                       const char *content)
 {
+    if (!placeholder_record_add(&set->record, path))
+        return false;
     int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
     if (file < 0)
         return false;
-    ssize_t length = (ssize_t)strlen(content);
-    bool written = write(file, content, (size_t)length) == length;
-    return item_add(set, parent, path, name, file) && written;
+    bool added = item_add(set, parent, path, name, file);
+    return added && write_all(file, content, strlen(content));
 }
 
 static int parent_of(struct placeholder_set *set, const char *path);
@@ -141,28 +130,28 @@ static int parent_of(struct placeholder_set *set, const char *path);
 static bool join(struct placeholder_set *set, const char *path, off_t largest)
 {
     struct stat status;
-    if (lstat(path, &status) != 0 || !is_marked(&status, largest) || held_at(set, path) >= 0)
+    if (lstat(path, &status) != 0 || !placeholder_is_marked(&status, largest) || held_at(set, path) >= 0)
         return true;
     int parent = parent_of(set, path);
     const char *name = strrchr(path, '/') + 1;
     int own = parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (own < 0)
         return errno == EACCES; /* nothing that this launcher made */
-    if (fstat(own, &status) != 0 || !is_marked(&status, largest)) {
+    if (fstat(own, &status) != 0 || !placeholder_is_marked(&status, largest)) {
         close(own);
         return true;
     }
-    if (!item_add(set, parent, path, name, own))
+    if (!placeholder_record_add(&set->record, path) || !item_add(set, parent, path, name, own))
         return false;
     return !S_ISDIR(status.st_mode) ||
-           join(set, arena_format(set->arena, "%s/.gitignore", path), HIDING_LARGEST);
+           join(set, arena_format(set->arena, "%s/.gitignore", path), PLACEHOLDER_HIDING);
 }
 
 /* The directory that holds `path`, joined first if it is a placeholder itself; -1 with errno. */
 static int parent_of(struct placeholder_set *set, const char *path)
 {
     const char *parent = path_parent(set->arena, path);
-    if (strcmp(parent, "/") != 0 && !join(set, parent, CONTENT_LARGEST))
+    if (strcmp(parent, "/") != 0 && !join(set, parent, PLACEHOLDER_CONTENT))
         return -1;
     int held = held_at(set, parent);
     return held >= 0 ? held : descriptor_keep(set, NULL, directory_open(parent, O_PATH));
@@ -175,7 +164,7 @@ static int ancestor_open(struct placeholder_set *set, const char *path, const ch
         if (set->descriptors.items[i].path != NULL && strcmp(set->descriptors.items[i].path, path) == 0)
             return set->descriptors.items[i].descriptor;
     struct stat status;
-    if (strcmp(path, "/") != 0 && !join(set, path, CONTENT_LARGEST)) {
+    if (strcmp(path, "/") != 0 && !join(set, path, PLACEHOLDER_CONTENT)) {
         *error = strerror(errno);
         return -1;
     }
@@ -271,7 +260,7 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
         bool may_be = place->level != LEVEL_WRITE &&
                       (place->kind == ENTRY_FILE || place->kind == ENTRY_DIRECTORY) &&
                       strcmp(place->path, "/") != 0;
-        if (may_be && !join(set, place->path, CONTENT_LARGEST)) {
+        if (may_be && !join(set, place->path, PLACEHOLDER_CONTENT)) {
             note_add(notes,
                      (struct note){
                          .code = SBX463_PLACEHOLDER_FAILED,
@@ -286,10 +275,11 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
 }
 
 struct placeholder_set *placeholders_make(struct arena *arena, const struct facts *facts,
-                                          struct note_list *notes)
+                                          const struct placeholder_record *record, struct note_list *notes)
 {
     struct placeholder_set *set = arena_alloc(arena, sizeof *set);
     set->arena = arena;
+    set->record = *record;
     bool made = places_join(set, facts, notes);
     for (uint32_t i = 0; made && i < facts->missing_count; i++) {
         const char *error = "it changed meanwhile";
@@ -307,13 +297,6 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
     return NULL;
 }
 
-/* Removes one, unless another run relies on it too. */
-static void remove_one(const struct placeholder *item)
-{
-    if (flock(item->own, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        unlinkat(item->parent, item->name, S_ISDIR(item->status.st_mode) ? AT_REMOVEDIR : 0);
-}
-
 void placeholders_remove(struct placeholder_set *set)
 {
     if (set == NULL)
@@ -324,10 +307,13 @@ void placeholders_remove(struct placeholder_set *set)
         item->untouched = fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                           is_unchanged(&item->status, &now);
     }
-    for (uint32_t i = set->count; i > 0; i--)
-        if (set->items[i - 1].untouched)
-            remove_one(&set->items[i - 1]);
+    for (uint32_t i = set->count; i > 0; i--) {
+        const struct placeholder *item = &set->items[i - 1];
+        if (item->untouched)
+            placeholder_unlink(item->parent, item->name, item->own, S_ISDIR(item->status.st_mode));
+    }
     set->count = 0;
+    placeholder_record_end(&set->record);
     for (; set->descriptors.count > 0; set->descriptors.count--)
         close(set->descriptors.items[set->descriptors.count - 1].descriptor);
 }

@@ -128,6 +128,13 @@ class World:
             )
         )
 
+    def start(self, policy, *command, **more):
+        """Starts `command` under the .bin `policy` and returns the Popen of its launcher."""
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stderr", subprocess.STDOUT)
+        return subprocess.Popen(self.command_line(policy, command, more.pop("options", ())), env=self.environment(),
+                                cwd=more.pop("cwd", self.work), stdout=subprocess.PIPE, **more)
+
     def shell(self, policy, script, **more):
         return self.launch(policy, "sh", "-c", script, **more)
 

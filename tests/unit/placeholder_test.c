@@ -50,7 +50,8 @@ static void want(struct place *place, const char *ancestor, const char *rest, bo
 
 static struct placeholder_set *make(struct place *place)
 {
-    return placeholders_make(place->arena, &place->facts, &place->notes);
+    struct placeholder_record none = placeholder_record_begin(place->arena, NULL, "none");
+    return placeholders_make(place->arena, &place->facts, &none, &place->notes);
 }
 
 static bool exists(const struct place *place, const char *rest)
