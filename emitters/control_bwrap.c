@@ -64,8 +64,8 @@ control_table control_bwrap = {
     [CONTROL_LIMIT_MEMORY] = CANNOT(
         "RLIMIT_AS counts one process at a time; counting all of them takes a control group of its own",
         "start the launcher in a systemd scope with MemoryMax="),
-    [CONTROL_LIMIT_TIME] = CANNOT("namespaces and seccomp know no wall-clock time",
-                                  "start the launcher under timeout(1); everything ends with it"),
+    [CONTROL_LIMIT_TIME] =
+        HELD("process 1 asks everything to end when the time is over, and ends it 5 seconds later"),
     [CONTROL_LIMIT_FILES] = HELD("RLIMIT_NOFILE, soft and hard, before the command starts"),
     [CONTROL_SCRATCH] = HELD("a private tmpfs on /tmp that is gone with the sandbox"),
     [CONTROL_SERVICE_SSH_AGENT] = SOCKET_SERVICE,
@@ -156,6 +156,9 @@ static const struct control_entry text_service = LAUNCHER_ONLY(
 static const struct control_entry text_files =
     LAUNCHER_ONLY("bubblewrap has no option for a limit of open files");
 
+static const struct control_entry text_time =
+    LAUNCHER_ONLY("nothing of ours runs beside the command and could end it");
+
 bool text_opens_unix_sockets(const struct bound_policy *bound)
 {
     return policy_opens_unix_sockets(bound) &&
@@ -181,6 +184,8 @@ struct control_entry control_entry_in_text(const struct bound_policy *bound, enu
         return text_abstract;
     if (control == CONTROL_LIMIT_FILES && !can_limit)
         return text_files;
+    if (control == CONTROL_LIMIT_TIME)
+        return text_time;
     if (is_service(control) && control_bwrap[control].strength == STRENGTH_SNAPSHOT)
         return text_service;
     if (refuses_listen(bound, control))

@@ -19,6 +19,7 @@ struct evidence {
     uint32_t dumpable;
     uint32_t variables; /* of the environment */
     uint64_t files_soft, files_hard;
+    uint64_t time_seconds;           /* to which process 1's clock was set; 0: it was not */
     uint64_t namespaces[NAMESPACES]; /* inode numbers */
     char interfaces[EVIDENCE_TEXT];  /* names, parted by blanks */
     char user_map[EVIDENCE_TEXT];    /* first line of uid_map, blanks squeezed */
@@ -39,6 +40,7 @@ enum status_kind {
     STATUS_NOT_STARTED, /* inner: it could not be; number is errno */
     STATUS_ENDED,       /* inner: number is the wait status of the command */
     STATUS_SIGNALLED,   /* inner: a signal was handed on */
+    STATUS_TIME_OVER,   /* inner: the command's time is over, and all were asked to end */
     STATUS_SIGNAL,      /* launcher: number is a signal for the command */
     STATUS_SIGNAL_GROUP /* launcher: one that came from the terminal, for the command's process group */
 };

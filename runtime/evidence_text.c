@@ -4,6 +4,7 @@
 #include "base/measure.h"
 #include "base/vector.h"
 #include "runtime/landlock.h"
+#include "runtime/limit_time.h"
 
 #include <string.h>
 
@@ -160,6 +161,17 @@ static bool sockets_are_judged(const struct launch *launch)
     return launch->evidence.landlock.rules > 0 && launch->evidence.landlock_abi >= LANDLOCK_ABI_SOCKETS;
 }
 
+static const char *say_time(const struct launch *launch)
+{
+    const struct evidence *evidence = &launch->evidence;
+
+    if (evidence->time_seconds == 0 || evidence->time_seconds != launch->inner.time_seconds)
+        return NULL;
+    return arena_format(
+        launch->arena, "the clock of process 1 is set to %llu s; then SIGTERM to all, and SIGKILL %d s later",
+        (unsigned long long)evidence->time_seconds, GRACE_SECONDS);
+}
+
 static const char *say_socket(const struct launch *launch)
 {
     if (!launch->unix_sockets)
@@ -210,6 +222,7 @@ static evidence_say *const says[CONTROLS] = {
     [CONTROL_SYSCALL] = say_syscall,
     [CONTROL_PROCESS_TREE] = say_tree,
     [CONTROL_LIMIT_FILES] = say_files,
+    [CONTROL_LIMIT_TIME] = say_time,
     [CONTROL_SCRATCH] = say_scratch,
     [CONTROL_LISTEN] = say_listen,
     [CONTROL_SERVICE_PTY] = say_tty,

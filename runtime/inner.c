@@ -3,6 +3,7 @@
 #include "base/measure.h"
 #include "runtime/evidence.h"
 #include "runtime/landlock.h"
+#include "runtime/limit_time.h"
 #include "runtime/process.h"
 
 #include <errno.h>
@@ -20,13 +21,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STAGE_FAILED = 1, EVENT_SOURCES = 3, REAPED_AT_ONCE = 64 };
+enum { STAGE_FAILED = 1, EVENT_SOURCES = 4, REAPED_AT_ONCE = 64 };
 
 struct stage {
     struct inner_config config;
     sigset_t command_mask; /* what the command gets */
     int children;          /* signalfd */
-    int events;            /* epoll of go, status and children, made before any limit holds */
+    int clock;             /* of limit_time.h */
+    bool time_over;        /* it went off once */
+    int events;            /* epoll of go, status, children and clock, made before any limit holds */
     int failure[2];        /* pipe on which the command's errno comes, if it cannot be executed */
     pid_t command;
 };
@@ -165,9 +168,26 @@ static bool forward_signal(const struct stage *stage)
     return true;
 }
 
-/* Waits for the launcher, a signal or a child. Whatever goes wrong here ends process 1, and so everything:
+/* Asks everything to end; false when that was done long enough ago. */
+static bool end_in_time(struct stage *stage)
+{
+    struct status_message over = {.kind = STATUS_TIME_OVER};
+
+    if (stage->time_over)
+        return false;
+    uint64_t times;
+    ssize_t ignored = read(stage->clock, &times, sizeof times);
+    (void)ignored;
+    stage->time_over = true;
+    /* The launcher may be stopped and not read: that must not hold the end up. */
+    send(stage->config.status, &over, sizeof over, MSG_NOSIGNAL | MSG_DONTWAIT);
+    time_limit_ask();
+    return true;
+}
+
+/* Waits for the launcher, a signal, the end of the time or a child. Whatever goes wrong here ends process 1, and so everything:
  * nothing could end it any more if it went on without hearing. */
-static int watch(const struct stage *stage)
+static int watch(struct stage *stage)
 {
     struct status_message message = {.kind = STATUS_ENDED};
     bool children = false;
@@ -183,6 +203,8 @@ static int watch(const struct stage *stage)
                 return STAGE_FAILED;
             if (ready[i].data.fd == stage->config.status && !forward_signal(stage))
                 return STAGE_FAILED;
+            if (ready[i].data.fd == stage->clock && !end_in_time(stage))
+                return STAGE_FAILED;
             children = children || ready[i].data.fd == stage->children;
         }
         if (!children)
@@ -197,7 +219,8 @@ static int watch(const struct stage *stage)
 /* Unlike poll, epoll does not ask how many files may be open, which may be fewer than are waited for. */
 static bool events_prepare(struct stage *stage)
 {
-    const int sources[EVENT_SOURCES] = {stage->config.go, stage->config.status, stage->children};
+    const int sources[EVENT_SOURCES] = {stage->config.go, stage->config.status, stage->children,
+                                        stage->clock};
 
     stage->events = epoll_create1(EPOLL_CLOEXEC);
     for (int i = measure_holds(MEASURE_LAUNCHER_DEATH) ? 0 : EVENT_SOURCES - 1; i < EVENT_SOURCES; i++) {
@@ -219,7 +242,8 @@ static bool signals_prepare(struct stage *stage)
     if (sigprocmask(SIG_SETMASK, &all, &stage->command_mask) != 0)
         return false;
     stage->children = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-    return stage->children >= 0;
+    stage->clock = time_limit_clock();
+    return stage->children >= 0 && stage->clock >= 0;
 }
 
 /* Nobody in the sandbox may run before process 1, whatever the caller may do. */
@@ -242,6 +266,10 @@ static bool limits_set(struct stage *stage, struct evidence *evidence)
         (measure_holds(MEASURE_NO_CORE) && setrlimit(RLIMIT_CORE, &no_core) != 0) || !priorities_close() ||
         setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
+    /* Set and read back like the others, and set anew when the command starts. */
+    if (!time_limit_start(stage->clock, config->time_seconds))
+        return false;
+    evidence->time_seconds = time_limit_left(stage->clock);
     evidence->files_soft = files.rlim_cur;
     evidence->files_hard = files.rlim_max;
     return true;
@@ -276,7 +304,8 @@ int inner_stage(const char *descriptor)
         return STAGE_FAILED;
     if (stage.config.arguments[0] == NULL)
         return 0;
-    if (!wait_for_go(&stage) || !command_start(&stage))
+    if (!wait_for_go(&stage) || !time_limit_start(stage.clock, stage.config.time_seconds) ||
+        !command_start(&stage))
         return STAGE_FAILED;
     return watch(&stage);
 }

@@ -280,6 +280,7 @@ static bool step_inner(struct launch *launch)
                              arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
                                           escape_string(launch->arena, directory)),
                              NULL);
+    launch->inner.time_seconds = bound_limit(launch->prepared.bound, RULE_LIMIT_TIME);
     launch->inner.directory = directory;
     launch->inner.directory_known =
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE && !own->process;
@@ -413,6 +414,8 @@ static bool (*const starting_steps[])(struct launch *launch) = {
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */
 static int outcome_status(struct launch *launch, const struct outcome *outcome)
 {
+    if (outcome->time_over)
+        return launch_time_over(launch, outcome);
     if (outcome->kind == OUTCOME_ENDED)
         return outcome->number;
     if (outcome->kind == OUTCOME_NOT_STARTED)
@@ -425,7 +428,8 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
 
 static int run(struct launch *launch)
 {
-    struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams);
+    struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams,
+                                         launch->inner.time_seconds);
     pid_t left = sandbox_end(&launch->sandbox);
 
     streams_drain(&launch->streams);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,16 @@ int launch_not_executed(struct launch *launch, int error)
                     ? "it is there, but the interpreter that it names is not found inside"
                     : "not found");
     return W_EXITCODE(missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE, 0);
+}
+
+/* The caller must not take it for the command's own end, whatever that made of SIGTERM. */
+int launch_time_over(struct launch *launch, const struct outcome *outcome)
+{
+    unsigned long long seconds = launch->inner.time_seconds;
+
+    lease_event(launch->arena, &launch->lease, "limit.time", arena_format(launch->arena, "%llus", seconds));
+    report_line(launch->arena, "the command was ended: its %llu seconds (limit time) are over", seconds);
+    return outcome->kind == OUTCOME_ENDED ? SIGTERM : SIGKILL;
 }
 
 int launch_ended(struct launch *launch, int status, pid_t unterminated)

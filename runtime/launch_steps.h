@@ -16,6 +16,9 @@ bool step_signals(struct launch *launch);
 /* Tells the caller why the command could not be executed; returns the wait status for it (exit 126 or 127). */
 int launch_not_executed(struct launch *launch, int error);
 
+/* Records that the time was over and tells the caller; returns the wait status for it. */
+int launch_time_over(struct launch *launch, const struct outcome *outcome);
+
 /* Writes the end into the record; returns the launcher's exit code for the command's wait status. */
 int launch_ended(struct launch *launch, int status, pid_t unterminated);
 

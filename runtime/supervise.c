@@ -1,10 +1,12 @@
 #include "runtime/supervise.h"
 
 #include "base/escape.h"
+#include "runtime/limit_time.h"
 #include "runtime/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,21 +233,37 @@ static struct pollfd pump_event(const struct streams *streams, int i)
 /* Puts the message on the outcome; false when nothing more will come. */
 static bool message_heed(const struct status_message *message, struct outcome *outcome)
 {
+    outcome->number = message->number;
     if (message->kind == STATUS_ENDED)
-        *outcome = (struct outcome){.kind = OUTCOME_ENDED, .number = message->number};
+        outcome->kind = OUTCOME_ENDED;
     if (message->kind == STATUS_NOT_STARTED)
-        *outcome = (struct outcome){.kind = OUTCOME_NOT_STARTED, .number = message->number};
-    return message->kind == STATUS_STARTED || message->kind == STATUS_SIGNALLED;
+        outcome->kind = OUTCOME_NOT_STARTED;
+    outcome->time_over = outcome->time_over || message->kind == STATUS_TIME_OVER;
+    return message->kind == STATUS_STARTED || message->kind == STATUS_SIGNALLED ||
+           message->kind == STATUS_TIME_OVER;
+}
+
+/* How long poll may wait. Process 1 answers a signal at once, whatever the command makes of it. */
+static int wait_milliseconds(bool answer_owed, int64_t latest)
+{
+    int64_t left = latest - now_milliseconds();
+
+    if (answer_owed)
+        return ANSWER_MILLISECONDS / 10;
+    if (latest == INT64_MAX)
+        return -1;
+    return left < 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
 
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams)
+                           struct streams *streams, uint64_t time_seconds)
 {
     enum { STATUS, SIGNALS, ERRORS, PUMP, WAITED_FOR = PUMP + 3 };
     struct buffer text = buffer_in(arena);
     struct outcome outcome = {.kind = OUTCOME_FAILED};
     struct status_message message;
     int64_t deadline = 0; /* 0: process 1 owes no answer */
+    int64_t latest = time_limit_latest(time_seconds);
     bool running = write(sandbox->go, "g", 1) == 1;
 
     while (running) {
@@ -254,14 +272,15 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
                                            {.fd = sandbox->errors, .events = POLLIN}};
         for (int i = 0; i < 3; i++)
             ready[PUMP + i] = pump_event(streams, i);
-        int count = poll(ready, WAITED_FOR, deadline == 0 ? -1 : ANSWER_MILLISECONDS / 10);
+        int count = poll(ready, WAITED_FOR, wait_milliseconds(deadline != 0, latest));
         if (count < 0 && errno == EINTR)
             continue;
-        /* Process 1 answers a signal at once, whatever the command makes of it. */
         if (count < 0)
             break;
         if (deadline != 0 && ready[STATUS].revents == 0 && now_milliseconds() > deadline)
-            return (struct outcome){.kind = OUTCOME_SILENT};
+            return (struct outcome){.kind = OUTCOME_SILENT, .time_over = outcome.time_over};
+        if (ready[STATUS].revents == 0 && now_milliseconds() > latest)
+            return (struct outcome){.kind = OUTCOME_OVERDUE, .time_over = true};
         if (ready[SIGNALS].revents != 0 && signal_forward(sandbox, signals) && deadline == 0)
             deadline = now_milliseconds() + ANSWER_MILLISECONDS;
         for (int i = 0; i < 3; i++)

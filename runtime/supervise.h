@@ -18,6 +18,7 @@ enum outcome_kind {
     OUTCOME_LATE,        /* no evidence in time */
     OUTCOME_INTERRUPTED, /* signal `number` reached the launcher first */
     OUTCOME_SILENT,      /* process 1 took no notice of a signal that asks for the end */
+    OUTCOME_OVERDUE,     /* `limit time` was over long ago, and process 1 did not end everything */
     OUTCOME_NOT_STARTED, /* execve failed: `number` is errno */
     OUTCOME_ENDED        /* `number` is the wait status */
 };
@@ -26,6 +27,7 @@ struct outcome {
     enum outcome_kind kind;
     int number;
     const char *text;
+    bool time_over; /* process 1 asked everything to end because the time was over */
 };
 
 /* Waits until the inner stage says what it measured. Anything else than
@@ -33,10 +35,11 @@ struct outcome {
 struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
                              struct evidence *evidence);
 
-/* Gives the go byte and waits for the end, or for process 1's answer to a signal no longer than
- * ANSWER_MILLISECONDS; `streams` are pumped meanwhile. */
+/* Gives the go byte and waits for the end, but for process 1's answer to a signal no longer than
+ * ANSWER_MILLISECONDS, and for the end of a command that has `time_seconds` (0: any time) no longer than
+ * time_limit_latest; `streams` are pumped meanwhile. */
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams);
+                           struct streams *streams, uint64_t time_seconds);
 
 /* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0.
  * Safe to call twice. */

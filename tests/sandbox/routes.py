@@ -182,7 +182,6 @@ def what_cannot_be_held_is_refused_and_nothing_runs():
             ("grant network loopback port 3000\n", "net.loopback"),
             ("limit processes to 5\n", "limit.processes"),
             ("limit memory to 1GiB\n", "limit.memory"),
-            ("limit time to 5s\n", "limit.time"),
             ("deny exec /usr/bin/ls\n", "exec.deny"),
             ("grant service keychain\n", "service.keychain"),
         ):

@@ -1,0 +1,159 @@
+"""Limits: what the policy says of time, processes and memory holds for the whole tree, whatever the command does
+against it."""
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from lib import LAUNCHER, check, equal, main, processes_with, test, world
+
+GRACE = 5
+SLEEP = 200000 + os.getpid()  # seconds, and what tells our processes from others
+
+
+def timed(w, policy, *command, **more):
+    """Runs with a lease; returns (result, lease, seconds)."""
+    begun = time.monotonic()
+    result, lease = w.lease(policy, *command, **more)
+    return result, lease, time.monotonic() - begun
+
+
+def wait_until(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def inside(marker):
+    """Living processes of the command, not the launcher that has the same words."""
+    found = []
+    for pid in processes_with(str(marker)):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/stat") as file:
+                if file.read().rpartition(")")[2].split()[0] != "Z" and LAUNCHER not in command_of(pid):
+                    found.append(pid)
+    return found
+
+
+def command_of(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read().decode(errors="replace")
+
+
+def was_over(result, lease, number, text):
+    """The caller sees a signal, and the record says why."""
+    result.exited(128 + number)
+    check("limit time" in result.err, result.err)
+    equal(lease["exit"], {"signal": number}, "exit")
+    equal([(event["kind"], event["arg"]) for event in lease["events"]], [("limit.time", text)], "events")
+    equal(lease["unterminated"], [], "unterminated")
+
+
+@test
+def a_command_within_its_time_ends_by_itself():
+    with world() as w:
+        result, lease, _ = timed(w, "limit time to 1h\n", "sh", "-c", "exit 7")
+        result.exited(7)
+        equal(result.err, "")
+        equal(lease["events"], [])
+        held = {control["control"]: control for control in lease["enforcedControls"]}
+        equal(held["limit.time"]["how"], "enforced")
+        check("3600 s" in held["limit.time"]["evidence"], held["limit.time"]["evidence"])
+
+
+@test
+def a_command_over_its_time_is_asked_to_end():
+    with world() as w:
+        result, lease, seconds = timed(w, "limit time to 1s\n", "sleep", str(SLEEP))
+        was_over(result, lease, signal.SIGTERM, "1s")
+        check(1 <= seconds < GRACE, f"{seconds} s")
+
+
+@test
+def an_exit_code_of_its_own_does_not_hide_that_the_time_was_over():
+    with world() as w:
+        script = "trap 'echo asked; exit 0' TERM; sleep 100 & wait"
+        result, lease, _ = timed(w, "limit time to 1s\n", "sh", "-c", script)
+        was_over(result, lease, signal.SIGTERM, "1s")
+        equal(result.out, "asked\n")
+
+
+@test
+def the_smallest_time_of_all_layers_holds():
+    with world() as w:
+        result, lease, _ = timed(w, "limit time to 1h\nlimit time to 1s\nlimit time to 1m\n", "sleep", "100")
+        was_over(result, lease, signal.SIGTERM, "1s")
+
+
+@test
+def what_does_not_obey_is_killed_with_all_that_it_started():
+    with world() as w:
+        stubborn = f"trap '' TERM HUP INT; (setsid sh -c 'trap \"\" TERM; sleep {SLEEP} & wait; sleep {SLEEP}' &) ; "
+        for end in (f"sleep {SLEEP} & while :; do wait; done", "kill -STOP $$; while :; do sleep 100; done"):
+            result, lease, seconds = timed(w, "limit time to 1s\n", "sh", "-c", stubborn + end)
+            was_over(result, lease, signal.SIGKILL, "1s")
+            check(1 + GRACE <= seconds < 4 + 2 * GRACE, f"{seconds} s")
+            equal(processes_with(str(SLEEP)), [], "left")
+
+
+@test
+def what_stops_itself_is_asked_too():
+    with world() as w:
+        result, lease, seconds = timed(w, "limit time to 1s\n", "sh", "-c", "kill -STOP $$; exit 3")
+        was_over(result, lease, signal.SIGTERM, "1s")
+        check(seconds < 1 + GRACE, f"{seconds} s")
+
+
+@test
+def many_busy_processes_do_not_put_the_end_off():
+    with world() as w:
+        script = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(64):
+    if os.fork() == 0:
+        while True:
+            if os.fork() == 0:
+                os._exit(0)
+while True:
+    pass
+"""
+        result, lease, seconds = timed(w, "limit time to 1s\n", "/usr/bin/python3", "-c", script)
+        was_over(result, lease, signal.SIGKILL, "1s")
+        check(seconds < 10 + 2 * GRACE, f"{seconds} s")
+
+
+@test
+def the_time_ends_although_the_launcher_is_stopped():
+    with world() as w:
+        policy = w.policy("limit time to 1s\n")
+        command = ["sh", "-c", f"trap 'touch asked' TERM; touch ready; sleep {SLEEP} & wait; wait; wait"]
+        launcher = subprocess.Popen(w.command_line(policy, command), cwd=w.work, env=w.environment(),
+                                    stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(f"{w.work}/ready"), 20)
+        launcher.send_signal(signal.SIGSTOP)
+        wait_until(lambda: not inside(SLEEP), 1 + 2 * GRACE)
+        left = inside(SLEEP)
+        launcher.send_signal(signal.SIGCONT)
+        check(launcher.wait(timeout=30) > 128, "exit")
+        equal(left, [], "left")
+        check(os.path.exists(f"{w.work}/asked"), "nobody was asked")
+
+
+@test
+def text_artifacts_refuse_a_limit_that_only_the_launcher_holds():
+    with world() as w:
+        for target in ("bwrap", "bwrap-sh"):
+            for text, control in (("limit time to 5s\n", b"limit.time"),):
+                source = 'sbx 1\npolicy "t"\ngrant write $WORK\n' + text
+                options = ["-t", target, "--root", f"WORK={w.work}"]
+                result = w.compile(source, *options, check_status=False)
+                equal(result.returncode, 3, f"{target} {control}: {result.stderr}")
+                check(control in result.stderr and b"sbx-launch" in result.stderr, result.stderr)
+                accepted = source + f'accept {control.decode()} on bwrap because "test"\n'
+                equal(w.compile(accepted, *options, check_status=False).returncode, 0, f"{target}, accepted")
+
+
+main()
