@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "compiler/build_except.h"
 
 #include <string.h>
 
@@ -249,8 +250,10 @@ struct policy *build_policy(struct load *load)
     };
     struct unit *unit = load->units[0];
     build_prepare(&builder, unit);
-    if (load->diagnostics->errors == 0)
+    if (load->diagnostics->errors == 0) {
         build_instantiate(&builder);
+        except_check(&builder);
+    }
     if (load->diagnostics->errors == 0)
         build_check(&builder);
     if (load->diagnostics->errors != 0)

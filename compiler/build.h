@@ -22,6 +22,7 @@ struct prepared_use {
     uint8_t systems;
     const struct command_set *commands;
     const struct path_list *except; /* NULL: none */
+    const struct statement *statement;
 };
 
 /* What a unit says by itself, whoever uses it. The rules of unit 0 go straight to the result. */
@@ -156,6 +157,9 @@ void build_statements(struct builder *builder, const struct statement *statement
 
 /* Prepares `unit` if that was not done yet. */
 struct prepared *build_prepare(struct builder *builder, struct unit *unit);
+
+/* Whether the exceptions of a `use` are added to a rule that it brings in. */
+bool rule_takes_except(const struct rule *rule);
 
 /* Brings the rules of everything that unit 0 uses into the result. */
 void build_instantiate(struct builder *builder);

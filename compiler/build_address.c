@@ -98,8 +98,8 @@ static const char *parse_port(struct arena *arena, const char *text, struct netw
     network->protocols = PROTOCOL_BIT_TCP;
     if (strcmp(at, "/udp") == 0)
         network->protocols = PROTOCOL_BIT_UDP;
-    else if (*at != '\0' && strcmp(at, "/tcp") != 0)
-        return "behind the port stands nothing but /udp or /tcp";
+    else if (*at != '\0')
+        return "behind the port stands nothing, or /udp; TCP is meant without";
     struct port_range *range = arena_alloc(arena, sizeof *range);
     range->low = range->high = (uint16_t)port;
     network->ports = range;

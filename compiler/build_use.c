@@ -176,7 +176,7 @@ void build_use(struct builder *builder, const struct statement *statement)
                     "what a managed file denies cannot depend on the command", "use it outside the block");
     if (builder->when_os == NULL && builder->when_command == NULL)
         import_names(builder, statement, used);
-    struct prepared_use use = {unit, builder->systems, builder->commands, except};
+    struct prepared_use use = {unit, builder->systems, builder->commands, except, statement};
     VECTOR_PUSH(builder->arena, &here->uses, use);
 }
 
@@ -229,7 +229,7 @@ static bool seen_before(struct builder *builder, const struct unit *unit, const 
     return false;
 }
 
-static bool takes_except(const struct rule *rule)
+bool rule_takes_except(const struct rule *rule)
 {
     return rule->kind == RULE_DENY || rule->kind == RULE_DENY_EXEC || rule->kind == RULE_DENY_SOCKET;
 }
@@ -249,7 +249,7 @@ static void bring_rules(struct builder *builder, const struct prepared *prepared
             narrowed = commands_both(builder->arena, commands, conditions->commands);
         }
         rule.commands = narrowed;
-        if (takes_except(&rule)) {
+        if (rule_takes_except(&rule)) {
             if (rule.except != own) {
                 own = rule.except;
                 sum = paths_both(builder->arena, own, conditions->except);

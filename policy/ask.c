@@ -61,10 +61,9 @@ static bool cut_protocol(char *text, struct endpoint *endpoint)
     endpoint->protocol = PROTOCOL_BIT_TCP;
     if (slash == NULL)
         return true;
-    if (strcmp(slash, "/udp") == 0)
-        endpoint->protocol = PROTOCOL_BIT_UDP;
-    else if (strcmp(slash, "/tcp") != 0)
+    if (strcmp(slash, "/udp") != 0)
         return false;
+    endpoint->protocol = PROTOCOL_BIT_UDP;
     *slash = '\0';
     return true;
 }
@@ -74,7 +73,8 @@ bool ask_endpoint(struct arena *arena, const char *argument, size_t length, stru
 {
     char *text = arena_copy(arena, argument, length), *host = text;
     *endpoint = (struct endpoint){0};
-    *error = "write HOST:PORT, ADDRESS:PORT or [IPv6]:PORT, with /udp at the end for UDP";
+    *error =
+        "write HOST:PORT, ADDRESS:PORT or [IPv6]:PORT, with /udp at the end for UDP; TCP is meant without";
     if (strlen(text) != length || !cut_protocol(text, endpoint))
         return false;
     char *colon = strrchr(text, ':');

@@ -4,8 +4,8 @@
 
 #include "policy/bind.h"
 
-/* A name or address with its port: HOST:PORT, [v6]:PORT, with /udp or /tcp at the end. False with *error
- * set. */
+/* A name or address with its port: HOST:PORT, [v6]:PORT, with /udp at the end or nothing for TCP. False
+ * with *error set. */
 bool ask_endpoint(struct arena *arena, const char *argument, size_t length, struct endpoint *endpoint,
                   const char **error);
 
