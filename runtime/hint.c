@@ -1,6 +1,7 @@
 #include "runtime/hint.h"
 
 #include "base/buffer.h"
+#include "base/escape.h"
 #include "policy/host.h"
 #include "runtime/link.h"
 
@@ -30,4 +31,36 @@ void hint_hidden(struct arena *arena, const struct bound_policy *bound, char *co
                                                            "scratch hides %s from the command; to show it: "
                                                            "grant read %s",
                                                            paths.bytes, paths.bytes)});
+}
+
+/* A grant that holds for this command alone. Of those the first names the place that the tool itself keeps. */
+static bool is_of_command(const struct bound_rule *at)
+{
+    return at->rule->kind == RULE_GRANT && at->rule->level == LEVEL_WRITE && at->rule->commands != NULL &&
+           at->at.path != NULL;
+}
+
+void hint_cache(struct arena *arena, const struct bound_policy *bound, struct note_list *notes)
+{
+    const char *command = bound->bindings.command, *missing = NULL;
+    for (uint32_t i = 0; command != NULL && i < bound->rules.count; i++) {
+        const struct bound_rule *at = &bound->rules.items[i];
+        if (!is_of_command(at))
+            continue;
+        bool named = at->rule->path.root != ROOT_ENV && strstr(at->rule->path.rest, command) != NULL;
+        if (missing == NULL && !(named && at->dropped && access(at->at.path, F_OK) != 0))
+            return;
+        if (!at->dropped && (named || at->rule->path.root == ROOT_ENV))
+            return;
+        if (missing == NULL)
+            missing = at->at.path;
+    }
+    if (missing == NULL || bound_level(bound, missing, strlen(missing)) == LEVEL_WRITE)
+        return;
+    const char *shown = escape_string(arena, missing);
+    note_add(notes, (struct note){.code = SBX433_CACHE_MISSING,
+                                  .text = arena_format(notes->arena,
+                                                       "%s cannot write its cache, since %s does not exist; "
+                                                       "to make it, outside: mkdir -p %s",
+                                                       command, shown, shown)});
 }

@@ -126,6 +126,7 @@ static bool step_plan(struct launch *launch)
     if (input.scratch)
         hint_hidden(launch->arena, launch->prepared.bound, launch->options->command, input.temporary,
                     &launch->notes);
+    hint_cache(launch->arena, launch->prepared.bound, &launch->notes);
     launch->plan = plan_make(launch->arena, &input);
     for (uint32_t i = 0; i < launch->plan.skipped.count; i++)
         note_add(&launch->notes,

@@ -13,7 +13,9 @@ IDENTITY = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_CO
 OBEYED = """
     .envrc .vscode/ .idea/ .devcontainer/ .devcontainer.json .mcp.json .claude/ CLAUDE.md AGENTS.md .codex/ .cursor/
     .cursorrules .gemini/ GEMINI.md .github/copilot-instructions.md .pre-commit-config.yaml .husky/ .cargo/config
-    .cargo/config.toml .npmrc .yarnrc .yarnrc.yml .tool-versions .mise.toml mise.toml""".split()
+    .cargo/config.toml .tool-versions .mise.toml mise.toml""".split()
+# The same, but only where it exists: yarn fails on a directory that holds its place.
+OBEYED_IF_THERE = ".npmrc .yarnrc .yarnrc.yml .bashrc .zshrc.local".split()
 START_FILES = """
     .bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .gitconfig .config/git/config
     .config/fish/config.fish .config/direnv/direnvrc .config/autostart/x.desktop .vscode/argv.json
@@ -91,9 +93,7 @@ def what_exists_cannot_be_changed_and_stays_readable():
     with world("/var/tmp") as w:
         for path in places(w):
             w.make(os.path.relpath(path, w.top), "own text\n")
-        w.make("work/.bashrc", "own text\n")
-        w.make("work/.zshrc.local", "own text\n")
-        paths = places(w) + [f"{w.work}/.bashrc", f"{w.work}/.zshrc.local"]
+        paths = places(w) + [w.make(f"work/{name}", "own text\n") for name in OBEYED_IF_THERE]
         before = w.tree()
         result = w.python(w.compile(POLICY), PLANT, *paths).succeeded()
         equal(result.out, "", "what could be changed")

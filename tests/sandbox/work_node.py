@@ -1,6 +1,8 @@
 """Node and npm under `use std/node` and `grant write $WORK`."""
 import io
 import os
+import re
+import subprocess
 import tarfile
 
 from lib import SECRET, check, equal, main, test, world
@@ -69,6 +71,40 @@ def npm_installs_a_tarball_and_runs_scripts():
 
 
 @test
+def on_a_fresh_account_npm_works_after_the_line_that_is_printed():
+    with world("/var/tmp") as w:
+        w.make("work/package.json", '{"name": "project", "version": "1.0.0"}')
+        policy = w.compile(POLICY)
+        install = ["npm", "install", "--offline", "--no-audit", "--no-fund", package(w)]
+        result = w.launch(policy, *install)
+        check(result.code != 0, "npm did without a cache")
+        check("warning[SBX433]" in result.err, result.err)
+        equal(os.listdir(w.home), [".local"], "the home, with the launcher's own state")
+        line = re.search(r"mkdir -p /.*", result.err).group()
+        subprocess.run(["sh", "-c", line], check=True)
+        equal(sorted(os.listdir(w.home)), [".local", ".npm"], "what the line makes")
+        result = w.launch(policy, *install).succeeded()
+        check("SBX433" not in result.err, result.err)
+        check(os.path.exists(f"{w.work}/node_modules/answer/main.js"), "the package is not installed")
+
+
+@test
+def only_the_cache_of_the_command_itself_is_named():
+    with world("/var/tmp") as w:
+        policy = w.compile(POLICY)
+        moved = w.environment(npm_config_cache=w.make("outside/cache/"))
+        for command, more in (
+            (["node", "-e", ""], {}),
+            (["true"], {}),
+            (["npm", "--version"], {"env": moved}),
+            (["npm", "--version"], {"options": ["-q"]}),
+        ):
+            check("SBX433" not in w.launch(policy, *command, **more).succeeded().err, command)
+        opened = w.compile(POLICY + "grant write ~\n")
+        check("SBX433" not in w.launch(opened, "npm", "--version").succeeded().err, "the home is open")
+
+
+@test
 def npm_follows_a_cache_that_was_moved():
     with world("/var/tmp") as w:
         w.make("work/package.json", '{"name": "project", "version": "1.0.0"}')
@@ -88,14 +124,15 @@ def files_of_settings_are_as_outside_and_cannot_be_changed():
             try { console.log(fs.readFileSync(name, "utf8").trim()); } catch (error) { console.log(error.code); }
             try { fs.appendFileSync(name, "planted"); } catch (error) { console.log(error.code); }
         }"""
-    with world("/var/tmp") as w:
-        for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
-            w.make(f"work/{name}", "own\n")
-        policy = w.compile(POLICY)
-        equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["own", "EROFS"] * 3)
-        for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
-            os.unlink(f"{w.work}/{name}")
-        equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["ENOENT"] * 3)
+    for preset in ("std/node", "std/dev"):
+        with world("/var/tmp") as w:
+            for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
+                w.make(f"work/{name}", "own\n")
+            policy = w.compile(POLICY.replace("std/node", preset))
+            equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["own", "EROFS"] * 3, preset)
+            for name in (".npmrc", ".yarnrc", ".yarnrc.yml"):
+                os.unlink(f"{w.work}/{name}")
+            equal(w.launch(policy, "node", "-e", read).succeeded().out.split(), ["ENOENT"] * 3, preset)
 
 
 main()
