@@ -1,12 +1,10 @@
 #include "emitters/json_rule.h"
 
-#include "base/escape.h"
+#include "emitters/json_parts.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
-
-const char *const json_levels[] = {[LEVEL_NONE] = "none", [LEVEL_READ] = "read", [LEVEL_WRITE] = "write"};
 
 /* What each kind of rule does, and to which class. */
 static const struct {
@@ -44,42 +42,6 @@ static const struct {
     [RULE_LIMIT_MEMORY] = {"limit", "memory"},
     [RULE_LIMIT_TIME] = {"limit", "time"},
 };
-
-static void put_string(struct buffer *out, const char *text)
-{
-    json_string(out, text, strlen(text));
-}
-
-bool json_path(struct buffer *out, const char *path)
-{
-    struct buffer text = buffer_in(out->arena);
-    bool raw = false;
-    buffer_string(&text, "");
-    for (size_t left = strlen(path), size; left > 0; path += size, left -= size) {
-        size_t valid = utf8_character(path, left);
-        size = valid == 0 ? 1 : valid;
-        if (valid == 0)
-            buffer_format(&text, "\\x%02x", (unsigned)(unsigned char)*path);
-        else
-            buffer_bytes(&text, path, size);
-        if (*path == '\\')
-            buffer_byte(&text, '\\');
-        raw = raw || valid == 0 || *path == '\\';
-    }
-    json_string(out, text.bytes, text.length);
-    return raw;
-}
-
-void json_origin(struct buffer *out, const struct policy *policy, const struct rule *rule)
-{
-    if (rule == NULL || rule->origin.line == 0 || rule->origin.source >= policy->source_count) {
-        buffer_string(out, ",\"file\":null,\"line\":null");
-        return;
-    }
-    buffer_string(out, ",\"file\":");
-    put_string(out, policy->sources[rule->origin.source].name);
-    buffer_format(out, ",\"line\":%u", rule->origin.line);
-}
 
 /* The level that a grant gives, a deny caps at, or a limit speaks of. */
 static enum level level_of(const struct bound_rule *bound)
@@ -135,7 +97,7 @@ static void put_network(struct buffer *out, const struct network *network)
     buffer_format(out, ",\"target\":\"%s\"", targets[network->target]);
     if (network->target == NETWORK_HOST) {
         buffer_string(out, ",\"host\":");
-        put_string(out, network->host);
+        json_text(out, network->host);
     }
     if (network->target == NETWORK_ADDRESS)
         put_address(out, network);
@@ -163,11 +125,11 @@ static void put_subject(struct buffer *out, const struct bound_rule *bound)
         put_network(out, rule->network);
     if (rule->name != NULL) {
         buffer_string(out, ",\"name\":");
-        put_string(out, rule->name);
+        json_text(out, rule->name);
     }
     if (rule->value != NULL) {
         buffer_string(out, ",\"value\":");
-        put_string(out, rule->value);
+        json_text(out, rule->value);
     }
     if (rule->amount != 0)
         buffer_format(out, ",\"amount\":%" PRIu64, rule->amount);
@@ -182,7 +144,7 @@ bool json_rule(struct buffer *out, const struct policy *policy, const struct bou
                   bound->holds_as_deny_write ? "deny" : kinds[rule->kind].effect, kinds[rule->kind].class);
     put_subject(out, bound);
     buffer_format(out, ",\"layer\":%u,\"text\":", rule->layer);
-    put_string(out, rule_text(out->arena, rule));
+    json_text(out, rule_text(out->arena, rule));
     json_origin(out, policy, rule);
     buffer_byte(out, '}');
     return true;

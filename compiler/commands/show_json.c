@@ -1,46 +1,9 @@
 #include "compiler/commands/show.h"
 
 #include "base/escape.h"
+#include "emitters/json_parts.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-static const char *const level_names[] = {"none", "read", "write"};
-
-static void put_string(struct buffer *out, const char *text)
-{
-    json_string(out, text, strlen(text));
-}
-
-/* A path as a JSON string: a backslash doubled and an invalid byte as \xHH. Returns whether either was
- * there. */
-static bool put_path(struct buffer *out, const char *path)
-{
-    struct buffer text = buffer_in(out->arena);
-    bool raw = false;
-    buffer_string(&text, "");
-    for (size_t left = strlen(path), size; left > 0; path += size, left -= size) {
-        size_t valid = utf8_character(path, left);
-        size = valid == 0 ? 1 : valid;
-        if (valid == 0)
-            buffer_format(&text, "\\x%02x", (unsigned)(unsigned char)*path);
-        else
-            buffer_bytes(&text, path, size);
-        if (*path == '\\')
-            buffer_byte(&text, '\\');
-        raw = raw || valid == 0 || *path == '\\';
-    }
-    json_string(out, text.bytes, text.length);
-    return raw;
-}
-
-static void put_hash(struct buffer *out, const uint8_t hash[32])
-{
-    buffer_string(out, "\"sha256:");
-    for (int i = 0; i < 32; i++)
-        buffer_format(out, "%02x", hash[i]);
-    buffer_byte(out, '"');
-}
 
 /* "source", "file" and "line" of a rule, or of none. */
 static void put_provenance(const struct showing *showing, const struct bound_rule *bound)
@@ -52,34 +15,14 @@ static void put_provenance(const struct showing *showing, const struct bound_rul
         return;
     }
     buffer_string(out, ",\"source\":");
-    put_string(out, show_source(policy, bound));
+    json_text(out, show_source(policy, bound));
     if (bound->itself) {
         buffer_string(out, ",\"file\":null,\"line\":null");
         return;
     }
     buffer_string(out, ",\"file\":");
-    put_string(out, policy->sources[bound->rule->origin.source].name);
+    json_text(out, policy->sources[bound->rule->origin.source].name);
     buffer_format(out, ",\"line\":%u", bound->rule->origin.line);
-}
-
-static void put_roots(const struct showing *showing)
-{
-    struct buffer *out = showing->out;
-    buffer_string(out, ",\"roots\":{");
-    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++) {
-        const struct root_value *value = &showing->bound->bindings.roots[root];
-        buffer_format(out, "%s\"%s\":", root == ROOT_WORK ? "" : ",", root_names[root]);
-        if (value->state == ROOT_SYMBOLIC)
-            buffer_format(out, "\"$%s\"", root_names[root]);
-        else if (value->state == ROOT_UNSET || value->count == 0)
-            buffer_string(out, "null");
-        for (uint32_t i = 0; value->state == ROOT_BOUND && i < value->count; i++) {
-            buffer_string(out, i > 0 ? "," : value->count > 1 ? "[" : "");
-            put_path(out, value->paths[i]);
-            buffer_string(out, value->count > 1 && i + 1 == value->count ? "]" : "");
-        }
-    }
-    buffer_byte(out, '}');
 }
 
 static void put_paths(const struct showing *showing)
@@ -89,8 +32,8 @@ static void put_paths(const struct showing *showing)
     for (uint32_t i = 0; i < showing->regions.count; i++) {
         const struct region *region = &showing->regions.items[i];
         buffer_format(out, "%s{\"path\":", i == 0 ? "" : ",");
-        bool raw = put_path(out, region->path);
-        buffer_format(out, ",\"level\":\"%s\"", level_names[region->level]);
+        bool raw = json_path(out, region->path);
+        buffer_format(out, ",\"level\":\"%s\"", json_levels[region->level]);
         put_provenance(showing, region->why);
         buffer_string(out, raw ? ",\"raw\":true}" : "}");
     }
@@ -102,13 +45,13 @@ static void put_pattern(const struct showing *showing, const struct bound_rule *
     struct buffer *out = showing->out;
     buffer_string(out, "{\"pattern\":");
     bool raw = !utf8_valid(bound->at.path, strlen(bound->at.path));
-    put_string(out, bound->at.path);
+    json_text(out, bound->at.path);
     buffer_string(out, ",\"except\":[");
     for (uint32_t i = 0; i < bound->except_count; i++) {
         buffer_string(out, i == 0 ? "" : ",");
-        raw = put_path(out, bound->except[i].path) || raw;
+        raw = json_path(out, bound->except[i].path) || raw;
     }
-    buffer_format(out, "],\"level\":\"%s\"", level_names[bound->rule->level]);
+    buffer_format(out, "],\"level\":\"%s\"", json_levels[bound->rule->level]);
     put_provenance(showing, bound);
     buffer_string(out, raw ? ",\"raw\":true}" : "}");
 }
@@ -142,54 +85,13 @@ static void put_class(const struct showing *showing, const struct show_class *cl
             continue;
         last = bound->rule;
         buffer_string(out, first ? "{\"text\":" : ",{\"text\":");
-        put_string(out, rule_text(out->arena, bound->rule));
+        json_text(out, rule_text(out->arena, bound->rule));
         buffer_format(out, ",\"effect\":\"%s\"", effect);
         put_provenance(showing, bound);
         buffer_byte(out, '}');
         first = false;
     }
     buffer_byte(out, ']');
-}
-
-static void put_sets(const struct showing *showing)
-{
-    struct buffer *out = showing->out;
-    struct note_list notes = note_list_in(out->arena);
-    /* Bound again without the caller's variables, only what the policy sets is left. */
-    struct bound_policy bound = *showing->bound;
-    bound.bindings.environment_count = 0;
-    struct variable_list set = bound_environment(out->arena, &bound, &notes);
-    buffer_string(out, ",\"set\":{");
-    for (uint32_t i = 0; i < set.count; i++) {
-        buffer_string(out, i == 0 ? "" : ",");
-        put_string(out, set.items[i].name);
-        buffer_byte(out, ':');
-        put_string(out, set.items[i].value);
-    }
-    buffer_byte(out, '}');
-}
-
-static void put_limits(const struct showing *showing)
-{
-    static const struct {
-        enum rule_kind kind;
-        const char *name;
-    } limits[] = {{RULE_LIMIT_PROCESSES, "processes"},
-                  {RULE_LIMIT_FILES, "files"},
-                  {RULE_LIMIT_MEMORY, "memory"},
-                  {RULE_LIMIT_TIME, "time"}};
-    const char *comma = "";
-    buffer_format(showing->out, ",\"scratch\":%s,\"bypass\":%s,\"limits\":{",
-                  bound_scratch(showing->bound) ? "true" : "false",
-                  bound_bypass(showing->bound) ? "true" : "false");
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        uint64_t amount = bound_limit(showing->bound, limits[i].kind);
-        if (amount == 0)
-            continue;
-        buffer_format(showing->out, "%s\"%s\":%" PRIu64, comma, limits[i].name, amount);
-        comma = ",";
-    }
-    buffer_byte(showing->out, '}');
 }
 
 static void put_layers(const struct showing *showing)
@@ -199,9 +101,9 @@ static void put_layers(const struct showing *showing)
     for (uint32_t i = 0; i < showing->policy->layer_count; i++) {
         const struct layer *layer = &showing->policy->layers[i];
         buffer_string(out, i == 0 ? "{\"name\":" : ",{\"name\":");
-        put_string(out, layer->name);
+        json_text(out, layer->name);
         buffer_format(out, ",\"kind\":\"%s\",\"hash\":", layer->kind == LAYER_POLICY ? "policy" : "managed");
-        put_hash(out, layer->hash);
+        json_hash(out, layer->hash);
         buffer_byte(out, '}');
     }
     buffer_byte(out, ']');
@@ -217,11 +119,11 @@ static void put_exceptions(const struct showing *showing)
         if (rule->kind != RULE_ACCEPT)
             continue;
         buffer_format(out, "%s{\"control\":", comma);
-        put_string(out, rule->name);
+        json_text(out, rule->name);
         buffer_string(out, ",\"target\":");
-        put_string(out, rule->target);
+        json_text(out, rule->target);
         buffer_string(out, ",\"reason\":");
-        put_string(out, rule->value);
+        json_text(out, rule->value);
         put_provenance(showing, &showing->bound->rules.items[i]);
         buffer_byte(out, '}');
         comma = ",";
@@ -237,10 +139,10 @@ static void put_notes(const struct showing *showing)
     for (uint32_t i = 0; i < showing->session->notes.count; i++) {
         const struct note *note = &showing->session->notes.items[i];
         buffer_format(out, "%s{\"code\":\"SBX%03u\",\"text\":", i == 0 ? "" : ",", (unsigned)note->code);
-        put_string(out, note->text);
+        json_text(out, note->text);
         if (note->rule != NULL && note->rule->origin.source < policy->source_count) {
             buffer_string(out, ",\"file\":");
-            put_string(out, policy->sources[note->rule->origin.source].name);
+            json_text(out, policy->sources[note->rule->origin.source].name);
             buffer_format(out, ",\"line\":%u}", note->rule->origin.line);
         } else {
             buffer_string(out, ",\"file\":null,\"line\":null}");
@@ -253,18 +155,23 @@ void show_json(const struct showing *showing)
 {
     struct buffer *out = showing->out;
     buffer_string(out, "{\"policy\":");
-    put_string(out, showing->policy->name);
+    json_text(out, showing->policy->name);
     buffer_string(out, ",\"requestedPolicyHash\":");
-    put_hash(out, showing->policy->requested_hash);
+    json_hash(out, showing->policy->requested_hash);
     buffer_string(out, ",\"effectivePolicyHash\":");
-    put_hash(out, showing->policy->effective_hash);
-    put_roots(showing);
+    json_hash(out, showing->policy->effective_hash);
+    buffer_string(out, ",\"roots\":");
+    json_roots(out, &showing->bound->bindings);
     put_paths(showing);
     put_patterns(showing);
     for (const struct show_class *class = show_classes; class->member != NULL; class ++)
         put_class(showing, class);
-    put_sets(showing);
-    put_limits(showing);
+    buffer_string(out, ",\"set\":");
+    json_sets(out, showing->bound);
+    buffer_format(
+        out, ",\"scratch\":%s,\"bypass\":%s,\"limits\":", bound_scratch(showing->bound) ? "true" : "false",
+        bound_bypass(showing->bound) ? "true" : "false");
+    json_limits(out, showing->bound);
     put_layers(showing);
     put_exceptions(showing);
     put_notes(showing);
