@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = 1024 * 1024, ALIGNMENT = 16 };
+/* Memory from this size on comes from the system in huge pages, where there are such: touching many small pages
+ * for the first time costs more than what large jobs do with them. */
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
+enum { SMALL_PAGE = 4096 };
+enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = HUGE_PAGE, ALIGNMENT = 16 };
 /* A block from this size on has a chunk of its own, which can go when the block has to move. */
 enum { BLOCK_LARGE = 512 * 1024 };
-enum { HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
     struct chunk *next;
@@ -20,7 +23,7 @@ struct chunk {
 struct arena {
     struct chunk *chunks;
     jmp_buf *exhausted;
-    size_t used, next_size;
+    size_t used, next_size; /* next_size: of the next chunk with its head */
     struct arena *parent, *children, *sibling;
 };
 
@@ -43,32 +46,44 @@ static SBX_NORETURN void exhausted(const struct arena *arena)
     abort();
 }
 
-/* Asks for huge pages where they are only given on request: touching many small pages for the first time costs more
- * than what large jobs do with them. */
-static void use_huge_pages(void *memory, size_t size)
+/* `size` zeroed bytes that begin where a huge page may begin; NULL if there are none. Behind the last whole huge
+ * page come small ones, so that no more memory is used than was asked for. */
+static void *pages_create(size_t size)
 {
+    if (size > SIZE_MAX - HUGE_PAGE)
+        return NULL;
+    char *memory = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    size_t before = (size_t)(-(uintptr_t)memory % HUGE_PAGE);
+    if (before > 0)
+        (void)munmap(memory, before);
+    if (before < HUGE_PAGE)
+        (void)munmap(memory + before + size, HUGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
-    uintptr_t start = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t end = ((uintptr_t)memory + size) / HUGE_PAGE * HUGE_PAGE;
-    if (end > start)
-        (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)size;
+    (void)madvise(memory + before, size, MADV_HUGEPAGE);
 #endif
+    return memory + before;
 }
 
-static struct chunk *chunk_create(size_t size)
+/* A chunk of `whole` bytes, its own head among them. */
+static struct chunk *chunk_create(size_t whole)
 {
-    if (size > SIZE_MAX - aligned(sizeof(struct chunk)))
-        return NULL;
-    size_t whole = aligned(sizeof(struct chunk)) + size;
-    struct chunk *chunk = calloc(1, whole);
+    whole = (whole + (SMALL_PAGE - 1)) & ~(size_t)(SMALL_PAGE - 1);
+    struct chunk *chunk = whole >= HUGE_PAGE ? pages_create(whole) : calloc(1, whole);
     if (chunk == NULL)
         return NULL;
-    use_huge_pages(chunk, whole);
-    chunk->size = size;
+    chunk->size = whole - aligned(sizeof *chunk);
     return chunk;
+}
+
+static void chunk_destroy(struct chunk *chunk)
+{
+    size_t whole = aligned(sizeof *chunk) + chunk->size;
+    if (whole >= HUGE_PAGE)
+        (void)munmap(chunk, whole);
+    else
+        free(chunk);
 }
 
 struct arena *arena_create(size_t expected)
@@ -110,7 +125,7 @@ void arena_destroy(struct arena *arena)
     leave_parent(arena);
     for (struct chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
-        free(chunk);
+        chunk_destroy(chunk);
     }
     free(arena);
 }
@@ -123,8 +138,11 @@ void arena_on_exhausted(struct arena *arena, jmp_buf *handler)
 /* A chunk with room for `size` bytes. One that they fill goes behind the current chunk, whose rest is still used. */
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
-    bool fills = size >= BLOCK_LARGE || size > arena->next_size;
-    struct chunk *chunk = chunk_create(fills ? size : arena->next_size), **link = &arena->chunks;
+    size_t head = aligned(sizeof(struct chunk)), room = arena->next_size - head;
+    bool fills = size >= BLOCK_LARGE || size > room;
+    if (size > SIZE_MAX - head - SMALL_PAGE)
+        exhausted(arena);
+    struct chunk *chunk = chunk_create(fills ? size + head : arena->next_size), **link = &arena->chunks;
     if (chunk == NULL)
         exhausted(arena);
     if (fills && arena->chunks != NULL)
@@ -170,7 +188,7 @@ static void release_large(struct arena *arena, const char *memory, size_t size)
         if (chunk_memory(chunk) != memory || chunk->used != size)
             continue;
         *link = chunk->next;
-        free(chunk);
+        chunk_destroy(chunk);
         return;
     }
 }

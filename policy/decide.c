@@ -23,8 +23,7 @@ static enum level permitted(const struct layer_tries *layer, struct opened opene
     return LEVEL_WRITE;
 }
 
-static enum level layer_level(const struct bound_policy *bound, uint32_t layer,
-                              const struct question *question)
+static enum level layer_level(const struct bound_policy *bound, uint32_t layer, struct question *question)
 {
     const struct layer_tries *tries = &bound->index->layers[layer];
     struct opened opened = index_opened(bound->index, layer, question);
@@ -34,7 +33,7 @@ static enum level layer_level(const struct bound_policy *bound, uint32_t layer,
     return level_min(allowed, index_closed(bound, layer, question).cap);
 }
 
-enum level question_level(const struct bound_policy *bound, const struct question *question)
+enum level question_level(const struct bound_policy *bound, struct question *question)
 {
     enum level level = bound->index->layer_count > 0 ? LEVEL_WRITE : LEVEL_NONE;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
@@ -57,22 +56,26 @@ enum level bound_layer_level(const struct bound_policy *bound, uint32_t layer, c
     return layer_level(bound, layer, &question);
 }
 
-bool bound_exec(const struct bound_policy *bound, const char *path, size_t length)
+bool question_exec(const struct bound_policy *bound, struct question *question)
 {
-    struct question question;
-    index_ask(bound->index, path, length, &question);
-    if (question_level(bound, &question) < LEVEL_READ)
+    if (question_level(bound, question) < LEVEL_READ)
         return false;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
-        if (index_closed(bound, layer, &question).exec)
+        if (index_closed(bound, layer, question).exec)
             return false;
     return true;
 }
 
+bool bound_exec(const struct bound_policy *bound, const char *path, size_t length)
+{
+    struct question question;
+    index_ask(bound->index, path, length, &question);
+    return question_exec(bound, &question);
+}
+
 /* A socket is closed by whatever keeps its path from being written, and by lists that leave it out
  * (language.md 6). */
-static bool layer_leaves_socket(const struct bound_policy *bound, uint32_t layer,
-                                const struct question *question)
+static bool layer_leaves_socket(const struct bound_policy *bound, uint32_t layer, struct question *question)
 {
     const struct layer_tries *tries = &bound->index->layers[layer];
     struct opened opened = index_opened(bound->index, layer, question);
@@ -85,12 +88,17 @@ static bool layer_leaves_socket(const struct bound_policy *bound, uint32_t layer
            (tries->has[RULE_LIMIT_SOCKET] == 0 || (opened.bits & MARK_LIMIT_SOCKET) != 0);
 }
 
+bool question_socket(const struct bound_policy *bound, struct question *question)
+{
+    for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
+        if (!layer_leaves_socket(bound, layer, question))
+            return false;
+    return bound->index->layer_count > 0;
+}
+
 bool bound_socket(const struct bound_policy *bound, const char *path, size_t length)
 {
     struct question question;
     index_ask(bound->index, path, length, &question);
-    for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
-        if (!layer_leaves_socket(bound, layer, &question))
-            return false;
-    return bound->index->layer_count > 0;
+    return question_socket(bound, &question);
 }

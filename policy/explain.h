@@ -25,8 +25,7 @@ void explain_add(struct entry_list *list, struct entry entry);
 void explain_sort(struct entry_list *list);
 
 /* Fills the empty `list` with what decided the level at the path, and sorts it. Never left empty. */
-void explain_level(const struct bound_policy *bound, const struct question *question,
-                   struct entry_list *list);
+void explain_level(const struct bound_policy *bound, struct question *question, struct entry_list *list);
 
 /* The same for `deny exec` alone (left empty if there is none), and for a Unix socket. */
 void explain_exec(const struct bound_policy *bound, const char *path, size_t length, struct entry_list *list);

@@ -138,7 +138,7 @@ static void add_grants_at(const struct bound_policy *bound, const struct mark *m
 }
 
 /* The configured grants of the longest path, or else every automatic grant that gives the most. */
-static void add_grants(const struct bound_policy *bound, uint32_t layer, const struct question *question,
+static void add_grants(const struct bound_policy *bound, uint32_t layer, struct question *question,
                        struct entry_list *list)
 {
     const struct decision_index *index = bound->index;
@@ -159,7 +159,7 @@ static void add_grants(const struct bound_policy *bound, uint32_t layer, const s
         add_grants_at(bound, configured, false, list);
 }
 
-static void add_lists(const struct bound_policy *bound, uint32_t layer, const struct question *question,
+static void add_lists(const struct bound_policy *bound, uint32_t layer, struct question *question,
                       struct entry_list *list)
 {
     const uint32_t *has = bound->index->layers[layer].has;
@@ -191,7 +191,7 @@ static bool starts_closed(const struct entry_list *list)
     return list->count > 0 && list->items[0].leaves == LEVEL_NONE;
 }
 
-void explain_level(const struct bound_policy *bound, const struct question *question, struct entry_list *list)
+void explain_level(const struct bound_policy *bound, struct question *question, struct entry_list *list)
 {
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (bound->index->layers[layer].kind == LAYER_POLICY)
@@ -223,8 +223,8 @@ void explain_exec(const struct bound_policy *bound, const char *path, size_t len
 
 /* ---- sockets ---- */
 
-static void add_socket_grants(const struct bound_policy *bound, uint32_t layer,
-                              const struct question *question, struct entry_list *list)
+static void add_socket_grants(const struct bound_policy *bound, uint32_t layer, struct question *question,
+                              struct entry_list *list)
 {
     const struct decision_index *index = bound->index;
     uint32_t node = index->layers[layer].open;
@@ -240,8 +240,8 @@ static void add_socket_grants(const struct bound_policy *bound, uint32_t layer,
     }
 }
 
-static void add_socket_lists(const struct bound_policy *bound, uint32_t layer,
-                             const struct question *question, struct entry_list *list)
+static void add_socket_lists(const struct bound_policy *bound, uint32_t layer, struct question *question,
+                             struct entry_list *list)
 {
     const uint32_t *has = bound->index->layers[layer].has;
     uint8_t bits = index_opened(bound->index, layer, question).bits;

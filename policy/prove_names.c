@@ -28,6 +28,7 @@ struct pattern_list {
 struct prover {
     struct arena *arena;
     const struct bound_policy *bound;
+    const struct prove_rules *rules;
     const struct name_class *class;
     struct prove_table *table;     /* the exact names */
     struct pattern_list *patterns; /* of each space: the others */
@@ -89,8 +90,8 @@ static bool space_has(const struct prover *prover, uint32_t space, const char *n
 
 static void collect(struct prover *prover)
 {
-    for (uint32_t i = 0; i < prover->bound->rules.count; i++) {
-        const struct bound_rule *bound_rule = &prover->bound->rules.items[i];
+    for (uint32_t i = 0; i < prover->rules->count; i++) {
+        const struct bound_rule *bound_rule = prover->rules->items[i];
         const struct rule *rule = bound_rule->rule;
         if (rule->kind == prover->class->limit)
             prover->limited[rule->layer] = true;
@@ -137,12 +138,13 @@ static const char *check_name(const struct prover *prover, const char *name)
 }
 
 static const char *prove_class(struct arena *arena, const struct bound_policy *bound,
-                               const struct name_class *class)
+                               const struct prove_rules *rules, const struct name_class *class)
 {
     uint32_t layers = bound->policy->layer_count;
     struct prover prover = {
         .arena = arena,
         .bound = bound,
+        .rules = rules,
         .class = class,
         .table = prove_table_create(arena, 0),
         .patterns = arena_array(arena, (size_t)layers * 3, sizeof *prover.patterns),
@@ -150,8 +152,8 @@ static const char *prove_class(struct arena *arena, const struct bound_policy *b
         .system = class->grant == RULE_GRANT_ENV ? bound->bindings.system : SYSTEM_LINUX,
     };
     collect(&prover);
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct rule *rule = bound->rules.items[i].rule;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = rules->items[i]->rule;
         if (rule->kind != class->grant && rule->kind != class->set)
             continue;
         const char *wrong = check_name(&prover, witness(arena, rule->name, ""));
@@ -165,18 +167,18 @@ static const char *prove_class(struct arena *arena, const struct bound_policy *b
 
 /* ---- switches and amounts ---- */
 
-static const char *prove_switches(const struct bound_policy *bound)
+static const char *prove_switches(const struct bound_policy *bound, const struct prove_rules *rules)
 {
     bool permitted = true;
     for (uint32_t layer = 0; layer < bound->policy->layer_count; layer++) {
         bool permits = bound->policy->layers[layer].kind != LAYER_MANAGED;
-        for (uint32_t i = 0; i < bound->rules.count && !permits; i++)
-            permits = bound->rules.items[i].rule->kind == RULE_PERMIT_BYPASS &&
-                      bound->rules.items[i].rule->layer == layer;
+        for (uint32_t i = 0; i < rules->count && !permits; i++)
+            permits =
+                rules->items[i]->rule->kind == RULE_PERMIT_BYPASS && rules->items[i]->rule->layer == layer;
         permitted = permitted && permits;
     }
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        enum rule_kind kind = bound->rules.items[i].rule->kind;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        enum rule_kind kind = rules->items[i]->rule->kind;
         if (kind == RULE_DENY_SCRATCH && bound_scratch(bound))
             return "scratch is open although a layer denies it";
         permitted = permitted && kind != RULE_DENY_BYPASS;
@@ -184,26 +186,28 @@ static const char *prove_switches(const struct bound_policy *bound)
     return bound_bypass(bound) && !permitted ? "bypass is open although a layer closes it" : NULL;
 }
 
-static const char *prove_amounts(struct arena *arena, const struct bound_policy *bound)
+static const char *prove_amounts(struct arena *arena, const struct bound_policy *bound,
+                                 const struct prove_rules *rules)
 {
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct rule *rule = bound->rules.items[i].rule;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = rules->items[i]->rule;
         if (rule->kind != RULE_LIMIT_PROCESSES && rule->kind != RULE_LIMIT_FILES &&
             rule->kind != RULE_LIMIT_MEMORY && rule->kind != RULE_LIMIT_TIME)
             continue;
         uint64_t amount = bound_limit(bound, rule->kind);
-        if (!bound->rules.items[i].dropped && (amount == 0 || amount > rule->amount))
+        if (!rules->items[i]->dropped && (amount == 0 || amount > rule->amount))
             return arena_format(arena, "%s does not hold", rule_text(arena, rule));
     }
     return NULL;
 }
 
-const char *prove_names(struct arena *arena, const struct bound_policy *bound)
+const char *prove_names(struct arena *arena, const struct bound_policy *bound,
+                        const struct prove_rules *rules)
 {
-    const char *wrong = prove_switches(bound);
+    const char *wrong = prove_switches(bound, rules);
     if (wrong == NULL)
-        wrong = prove_amounts(arena, bound);
+        wrong = prove_amounts(arena, bound, rules);
     for (size_t i = 0; i < sizeof classes / sizeof *classes && wrong == NULL; i++)
-        wrong = prove_class(arena, bound, &classes[i]);
+        wrong = prove_class(arena, bound, rules, &classes[i]);
     return wrong;
 }

@@ -31,6 +31,7 @@ struct rule_set {
 struct prover {
     struct arena *arena;
     const struct bound_policy *bound;
+    const struct prove_rules *rules;
     struct rule_set denies, *lists; /* lists: of each layer */
     bool *limited;                  /* of each layer */
 };
@@ -55,8 +56,8 @@ static void add_rule(struct prover *prover, struct rule_set *set, const struct r
 
 static void collect(struct prover *prover)
 {
-    for (uint32_t i = 0; i < prover->bound->rules.count; i++) {
-        const struct bound_rule *bound_rule = &prover->bound->rules.items[i];
+    for (uint32_t i = 0; i < prover->rules->count; i++) {
+        const struct bound_rule *bound_rule = prover->rules->items[i];
         enum rule_kind kind = bound_rule->rule->kind;
         if (kind == RULE_LIMIT_NETWORK)
             prover->limited[bound_rule->rule->layer] = true;
@@ -211,12 +212,14 @@ static uint32_t witnesses(struct arena *arena, const struct network *network, st
     return 0;
 }
 
-const char *prove_network(struct arena *arena, const struct bound_policy *bound)
+const char *prove_network(struct arena *arena, const struct bound_policy *bound,
+                          const struct prove_rules *rules)
 {
     uint32_t layers = bound->policy->layer_count;
     struct prover prover = {
         .arena = arena,
         .bound = bound,
+        .rules = rules,
         .denies.hosts.table = prove_table_create(arena, 0),
         .lists = arena_array(arena, layers, sizeof *prover.lists),
         .limited = arena_array(arena, layers, sizeof *prover.limited),
@@ -224,10 +227,10 @@ const char *prove_network(struct arena *arena, const struct bound_policy *bound)
     for (uint32_t layer = 0; layer < layers; layer++)
         prover.lists[layer].hosts.table = prove_table_create(arena, 0);
     collect(&prover);
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct rule *rule = bound->rules.items[i].rule;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = rules->items[i]->rule;
         struct endpoint found[4] = {0};
-        if (rule->kind != RULE_GRANT_NETWORK || bound->rules.items[i].dropped)
+        if (rule->kind != RULE_GRANT_NETWORK || rules->items[i]->dropped)
             continue;
         uint32_t count = witnesses(arena, rule->network, found);
         for (uint32_t at = 0; at < count; at++) {

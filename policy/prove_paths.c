@@ -5,6 +5,7 @@
 #include "policy/fold.h"
 #include "policy/pattern.h"
 #include "policy/prove_table.h"
+#include "policy/question.h"
 
 #include <string.h>
 
@@ -52,6 +53,12 @@ struct ancestors {
     uint32_t capacity;
 };
 
+/* Where decisions are compared. */
+struct place {
+    const char *path;
+    uint32_t node; /* of SPACE_PATHS, or PROVE_NONE where it is not known */
+};
+
 struct prover {
     struct arena *arena;
     const struct bound_policy *bound;
@@ -65,9 +72,10 @@ struct prover {
         uint32_t count, capacity;
     } conditions;
     struct {
-        const char **items;
+        struct place *items;
         uint32_t count, capacity;
     } places;
+    struct question *question; /* what the index is asked */
     struct {
         uint32_t *items; /* of each path in the table: its first fact, + 1 */
         uint32_t count, capacity;
@@ -100,29 +108,56 @@ static size_t plain_length(const char *path)
     return length > 0 && path[length - 1] == '/' ? length - 1 : length;
 }
 
-/* The hash of a path, component by component. */
-static uint64_t hash_path(const char *path, size_t length)
+/* How many of the ancestors that stand in `ancestors` are also those of `path`, itself among them. */
+static uint32_t shared_ancestors(const struct ancestors *ancestors, const char *path, size_t length)
 {
-    uint64_t hash = prove_hash_start();
-    for (size_t at = 0;; at++) {
+    size_t shorter = length < ancestors->length ? length : ancestors->length, same = 0;
+    uint32_t count = 0;
+    while (same < shorter && path[same] == ancestors->path[same])
+        same++;
+    while (count < ancestors->count) {
+        size_t end = ancestors->items[count].end;
+        if (end > same || (end < length && path[end] != '/'))
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Puts the ancestors of `path` in place of those of another one, whose bytes are still there. Returns how many
+ * both share; they stay as they are. */
+static uint32_t cut_ancestors(struct prover *prover, struct ancestors *ancestors, const char *path,
+                              size_t length)
+{
+    uint32_t shared = shared_ancestors(ancestors, path, length);
+    uint64_t hash = shared > 0 ? ancestors->items[shared - 1].hash : prove_hash_start();
+    ancestors->path = path;
+    ancestors->length = length;
+    ancestors->count = shared;
+    for (size_t at = shared > 0 ? ancestors->items[shared - 1].end + 1 : 0; at <= length; at++) {
         const char *slash = memchr(path + at, '/', length - at);
         size_t end = slash != NULL ? (size_t)(slash - path) : length;
         hash = prove_hash_add(hash, path + at, end - at);
         at = end;
-        if (slash == NULL)
-            return hash;
+        VECTOR_RESERVE(prover->arena, ancestors, (size_t)ancestors->count + 1);
+        ancestors->items[ancestors->count].hash = hash;
+        ancestors->items[ancestors->count++].end = (uint32_t)end;
     }
+    return shared;
 }
 
 /* The node of a path. A path that is new is a place to compare at. */
 static uint32_t node_at(struct prover *prover, uint32_t space, const char *path)
 {
     size_t length = plain_length(path);
-    uint32_t node = prove_table_put(prover->table, space, path, length, hash_path(path, length));
+    struct ancestors *own = &prover->exact;
+    cut_ancestors(prover, own, path, length);
+    uint32_t node = prove_table_put(prover->table, space, path, length, own->items[own->count - 1].hash);
     if (prover->nodes.count > node)
         return node;
     VECTOR_PUSH(prover->arena, &prover->nodes, 0);
-    VECTOR_PUSH(prover->arena, &prover->places, path);
+    VECTOR_PUSH(prover->arena, &prover->places,
+                ((struct place){path, space == SPACE_PATHS ? node : PROVE_NONE}));
     return node;
 }
 
@@ -252,31 +287,21 @@ static void add_rule(struct prover *prover, const struct bound_rule *rule)
         add_open(prover, rule);
     /* A folded path is not the one that was written. */
     if (prover->folds)
-        VECTOR_PUSH(prover->arena, &prover->places, place_of(prover, &rule->at));
+        VECTOR_PUSH(prover->arena, &prover->places,
+                    ((struct place){place_of(prover, &rule->at), PROVE_NONE}));
 }
 
 /* ---- deciding one layer ---- */
 
-/* Finds what is said at `path` and its ancestors. The first `known` of them are those found last. */
+/* Finds what is said at `path` and its ancestors. `node`: that of `path` itself, if it is known. */
 static void find_ancestors(struct prover *prover, struct ancestors *ancestors, const char *path,
-                           size_t length, uint32_t known)
+                           size_t length, uint32_t node)
 {
-    uint64_t hash = known > 0 ? ancestors->items[known - 1].hash : prove_hash_start();
-    ancestors->path = path;
-    ancestors->length = length;
-    ancestors->count = known;
-    for (size_t at = known > 0 ? ancestors->items[known - 1].end + 1 : 0;; at++) {
-        const char *slash = memchr(path + at, '/', length - at);
-        size_t end = slash != NULL ? (size_t)(slash - path) : length;
-        hash = prove_hash_add(hash, path + at, end - at);
-        at = end;
-        uint32_t node = prove_table_get(prover->table, SPACE_PATHS, path, end, hash);
-        VECTOR_RESERVE(prover->arena, ancestors, (size_t)ancestors->count + 1);
-        ancestors->items[ancestors->count].hash = hash;
-        ancestors->items[ancestors->count].end = (uint32_t)end;
-        ancestors->items[ancestors->count++].first_fact = node == PROVE_NONE ? 0 : prover->nodes.items[node];
-        if (slash == NULL)
-            return;
+    for (uint32_t i = cut_ancestors(prover, ancestors, path, length); i < ancestors->count; i++) {
+        uint32_t at = node, end = ancestors->items[i].end;
+        if (node == PROVE_NONE || end != length)
+            at = prove_table_get(prover->table, SPACE_PATHS, path, end, ancestors->items[i].hash);
+        ancestors->items[i].first_fact = at == PROVE_NONE ? 0 : prover->nodes.items[at];
     }
 }
 
@@ -389,21 +414,23 @@ static const char *too_much(const struct prover *prover, uint32_t layer, const c
                         prover->bound->policy->layers[layer].name);
 }
 
-/* `known`: how many ancestors of the path were found for the path that was compared last. */
-static const char *compare_at(struct prover *prover, const char *path, size_t length, uint32_t known)
+static const char *compare_at(struct prover *prover, const char *path, size_t length, uint32_t node)
 {
     static const char *const levels[] = {"level none", "level read", "level write"};
-    enum level level = bound_level(prover->bound, path, length);
-    bool exec = prover->execs && bound_exec(prover->bound, path, length);
-    bool socket = prover->sockets && bound_socket(prover->bound, path, length);
+    struct question *question = prover->question;
+    index_ask_next(prover->bound->index, path, length, question);
+    enum level level = question_level(prover->bound, question);
+    bool exec = prover->execs && question_exec(prover->bound, question);
+    bool socket = prover->sockets && question_socket(prover->bound, question);
     if (level == LEVEL_NONE && !exec && !socket)
         return NULL;
-    find_ancestors(prover, &prover->exact, path, length, known);
+    find_ancestors(prover, &prover->exact, path, length, node);
     if (prover->folds) {
         ptrdiff_t size = fold_text(path, length, prover->buffer, FOLD_CAPACITY);
         if (size == FOLD_TOO_LONG)
             return too_much(prover, 0, levels[level]);
-        find_ancestors(prover, &prover->folded, prover->buffer, (size_t)size, 0);
+        prover->folded.count = 0;
+        find_ancestors(prover, &prover->folded, prover->buffer, (size_t)size, PROVE_NONE);
     }
     for (uint32_t layer = 0; layer < prover->bound->policy->layer_count; layer++) {
         struct fact said = layer_says(prover, layer);
@@ -419,26 +446,33 @@ static const char *compare_at(struct prover *prover, const char *path, size_t le
 }
 
 /* The place itself, and a name below it that no rule is likely to have. */
-static const char *compare_around(struct prover *prover, const char *place)
+static const char *compare_around(struct prover *prover, const struct place *place)
 {
     static const char child[] = "/new name";
-    size_t length = plain_length(place);
-    prover->exact.count = 0;
-    const char *wrong = compare_at(prover, place, length == 0 ? 1 : length, 0);
+    size_t length = plain_length(place->path);
+    const char *wrong = compare_at(prover, place->path, length == 0 ? 1 : length, place->node);
     if (wrong != NULL)
         return wrong;
     prover->below.length = 0;
-    buffer_bytes(&prover->below, place, length);
+    buffer_bytes(&prover->below, place->path, length);
     buffer_string(&prover->below, child);
-    return compare_at(prover, prover->below.bytes, prover->below.length,
-                      length == 0 ? 0 : prover->exact.count);
+    wrong = compare_at(prover, prover->below.bytes, prover->below.length, PROVE_NONE);
+    if (prover->exact.path == prover->below.bytes) {
+        /* The buffer will hold another name. */
+        prover->exact.path = place->path;
+        prover->exact.length = length;
+        prover->exact.count--;
+    }
+    return wrong;
 }
 
 const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
 {
+    struct question question;
     struct prover prover = {
         .arena = arena,
         .bound = bound,
+        .question = &question,
         .table = prove_table_create(arena, bound->rules.count),
         .limits = arena_array(arena, bound->policy->layer_count, sizeof *prover.limits),
         .spaces = SPACE_EXCEPT,
@@ -448,8 +482,10 @@ const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
     };
     for (uint32_t i = 0; i < bound->rules.count; i++)
         add_rule(&prover, &bound->rules.items[i]);
+    index_ask(bound->index, "", 0, &question);
+    prover.exact.count = 0;
     for (uint32_t i = 0; i < prover.places.count; i++) {
-        const char *wrong = compare_around(&prover, prover.places.items[i]);
+        const char *wrong = compare_around(&prover, &prover.places.items[i]);
         if (wrong != NULL)
             return wrong;
     }

@@ -1,12 +1,12 @@
 #include "policy/question.h"
 
-void index_ask(const struct decision_index *index, const char *path, size_t length, struct question *question)
+static void ask(const struct decision_index *index, const char *path, size_t length, uint32_t known,
+                struct question *question)
 {
-    if (length > 0 && path[length - 1] == '/')
-        length--;
     question->path = path;
     question->length = length;
-    question->too_long = !trie_cut(index->trie, path, length, index->has_patterns, &question->exact);
+    question->too_long =
+        !trie_cut_on(index->trie, path, length, index->has_patterns, known, &question->exact);
     if (!index->folds)
         return;
     ptrdiff_t size = fold_text(path, length, question->buffer, sizeof question->buffer);
@@ -17,22 +17,57 @@ void index_ask(const struct decision_index *index, const char *path, size_t leng
                          question->too_long;
 }
 
-struct opened index_opened(const struct decision_index *index, uint32_t layer,
-                           const struct question *question)
+static size_t without_slash(const char *path, size_t length)
+{
+    return length > 0 && path[length - 1] == '/' ? length - 1 : length;
+}
+
+void index_ask(const struct decision_index *index, const char *path, size_t length, struct question *question)
+{
+    question->way.root = TRIE_NONE;
+    ask(index, path, without_slash(path, length), 0, question);
+}
+
+/* How many named components of the question's path `path` begins with. */
+static uint32_t shared_components(const struct question *question, const char *path, size_t length)
+{
+    size_t shorter = length < question->length ? length : question->length, same = 0;
+    uint32_t count = 0;
+    while (same < shorter && path[same] == question->path[same])
+        same++;
+    while (count < question->exact.count) {
+        uint32_t end = question->exact.ends[count];
+        if (end > same || (end < length && path[end] != '/'))
+            break;
+        count++;
+    }
+    return count;
+}
+
+void index_ask_next(const struct decision_index *index, const char *path, size_t length,
+                    struct question *question)
+{
+    length = without_slash(path, length);
+    uint32_t shared = shared_components(question, path, length);
+    if (question->way.count > shared)
+        question->way.count = shared;
+    ask(index, path, length, shared, question);
+}
+
+struct opened index_opened(const struct decision_index *index, uint32_t layer, struct question *question)
 {
     struct opened opened = {0};
-    uint32_t node = index->layers[layer].open;
-    for (uint32_t depth = 0;; depth++) {
-        node = trie_child(index->trie, node, &question->exact, depth);
-        if (node == TRIE_NONE)
-            return opened;
-        const struct mark *mark = &index->marks[node];
+    struct trie_way *way = &question->way;
+    trie_walk(index->trie, index->layers[layer].open, &question->exact, way);
+    for (uint32_t depth = 0; depth < way->count; depth++) {
+        const struct mark *mark = &index->marks[way->nodes[depth]];
         if (mark->configured != 0)
             opened.configured = mark->configured;
         if (mark->automatic > opened.automatic)
             opened.automatic = mark->automatic;
         opened.bits |= mark->bits;
     }
+    return opened;
 }
 
 /* Whether a pattern that hangs at a node `depth` components below its root covers the path. */
@@ -95,17 +130,24 @@ static void apply_mark(const struct bound_policy *bound, struct closed *closed, 
     }
 }
 
-struct closed index_closed(const struct bound_policy *bound, uint32_t layer, const struct question *question)
+struct closed index_closed(const struct bound_policy *bound, uint32_t layer, struct question *question)
 {
     const struct decision_index *index = bound->index;
-    const struct trie_path *cut = index->folds ? &question->fold : &question->exact;
     struct closed closed = {.cap = LEVEL_WRITE};
     uint32_t node = index->layers[layer].close;
 
     if (question->too_long)
         return (struct closed){.cap = LEVEL_NONE, .exec = true, .socket = true};
+    if (!index->folds) {
+        /* What opens and what closes hang in one trie. */
+        const struct trie_way *way = &question->way;
+        trie_walk(index->trie, node, &question->exact, &question->way);
+        for (uint32_t depth = 0; depth < way->count; depth++)
+            apply_mark(bound, &closed, &index->marks[way->nodes[depth]], question, depth + 1);
+        return closed;
+    }
     for (uint32_t depth = 0;; depth++) {
-        node = trie_child(index->trie, node, cut, depth);
+        node = trie_child(index->trie, node, &question->fold, depth);
         if (node == TRIE_NONE)
             return closed;
         apply_mark(bound, &closed, &index->marks[node], question, depth + 1);

@@ -14,6 +14,7 @@ struct question {
     /* Cannot be folded or matched: no system call takes such a name, and nothing may be allowed. */
     bool too_long;
     struct trie_path exact, fold;
+    struct trie_way way;        /* along `exact`, in what a layer opens: of the layer that was asked last */
     char buffer[FOLD_CAPACITY]; /* the folded path */
 };
 
@@ -21,27 +22,33 @@ struct question {
 void index_ask(const struct decision_index *index, const char *path, size_t length,
                struct question *question);
 
+/* The same for a path that may begin like the one in `*question`, whose bytes are still there: what both share is not
+ * looked up again. */
+void index_ask_next(const struct decision_index *index, const char *path, size_t length,
+                    struct question *question);
+
 /* What grants and limit lists of one layer say about the path. */
 struct opened {
     uint8_t configured, automatic; /* level + 1; 0: none covers */
     uint8_t bits;
 };
-struct opened index_opened(const struct decision_index *index, uint32_t layer,
-                           const struct question *question);
+struct opened index_opened(const struct decision_index *index, uint32_t layer, struct question *question);
 
 /* What denies of one layer leave. */
 struct closed {
     enum level cap;
     bool exec, socket; /* closed by `deny exec`, by `deny socket` */
 };
-struct closed index_closed(const struct bound_policy *bound, uint32_t layer, const struct question *question);
+struct closed index_closed(const struct bound_policy *bound, uint32_t layer, struct question *question);
 
 /* Whether the deny of `test`, found at a node `depth` components below its root, applies to the path. */
 bool index_applies(const struct decision_index *index, const struct test *test,
                    const struct question *question, uint32_t depth);
 
-/* The effective level at the path (bound_level). */
-enum level question_level(const struct bound_policy *bound, const struct question *question);
+/* What holds at the path (bound_level, bound_exec, bound_socket). */
+enum level question_level(const struct bound_policy *bound, struct question *question);
+bool question_exec(const struct bound_policy *bound, struct question *question);
+bool question_socket(const struct bound_policy *bound, struct question *question);
 
 /* The lower of two levels. Every "at most" of the language goes through here. */
 enum level level_min(enum level a, enum level b);

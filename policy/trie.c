@@ -175,26 +175,47 @@ uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t 
     return node;
 }
 
-bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut)
+bool trie_cut_on(const struct trie *trie, const char *path, size_t length, bool whole, uint32_t known,
+                 struct trie_path *cut)
 {
-    const char *end = path_end(path, length), *at = path, *stop;
-    bool known = true;
-    cut->count = cut->total = 0;
-    do {
+    const char *end = path_end(path, length), *at = known == 0 ? path : path + cut->ends[known - 1] + 1,
+               *stop;
+    bool named = true;
+    cut->count = cut->total = known;
+    while (at <= end) {
         stop = component_end(at, end);
         size_t size = (size_t)(stop - at);
-        uint32_t name = known ? find_name(trie, at, size, (uint32_t)hash_bytes(at, size)) : TRIE_NONE;
-        known = name != TRIE_NONE;
-        if (!known && !whole)
+        uint32_t name = named ? find_name(trie, at, size, (uint32_t)hash_bytes(at, size)) : TRIE_NONE;
+        named = name != TRIE_NONE;
+        if (!named && !whole)
             return true;
         if (cut->total == TRIE_DEPTH || (uint64_t)(stop - path) > UINT32_MAX)
             return !whole;
-        if (known)
+        if (named)
             cut->names[cut->count++] = name;
         cut->ends[cut->total++] = (uint32_t)(stop - path);
         at = stop + 1;
-    } while (stop != end);
+    }
     return true;
+}
+
+bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut)
+{
+    return trie_cut_on(trie, path, length, whole, 0, cut);
+}
+
+void trie_walk(const struct trie *trie, uint32_t root, const struct trie_path *path, struct trie_way *way)
+{
+    if (way->root != root)
+        way->count = 0;
+    way->root = root;
+    uint32_t node = way->count == 0 ? root : way->nodes[way->count - 1];
+    while (way->count < path->count) {
+        node = find_child(trie, node, path->names[way->count]);
+        if (node == TRIE_NONE)
+            return;
+        way->nodes[way->count++] = node;
+    }
 }
 
 uint32_t trie_child(const struct trie *trie, uint32_t node, const struct trie_path *path, uint32_t depth)

@@ -44,5 +44,19 @@ uint32_t trie_insert(struct trie *trie, uint32_t root, const char *path, size_t 
  * false if the whole path has more than TRIE_DEPTH components. */
 bool trie_cut(const struct trie *trie, const char *path, size_t length, bool whole, struct trie_path *cut);
 
+/* The same as trie_cut of `path`, which begins with the first `known` components that stand in `*cut`. */
+bool trie_cut_on(const struct trie *trie, const char *path, size_t length, bool whole, uint32_t known,
+                 struct trie_path *cut);
+
+/* The nodes of one trie on the way to a path, as far as there are some. */
+struct trie_way {
+    uint32_t root, count; /* root: TRIE_NONE before the first walk */
+    uint32_t nodes[TRIE_DEPTH];
+};
+
+/* Walks from `root` along `path`. What `*way` knows of the same root is taken as known: cut it where the path is
+ * another one. */
+void trie_walk(const struct trie *trie, uint32_t root, const struct trie_path *path, struct trie_way *way);
+
 /* The child of `node` for the component number `depth` of the path, or TRIE_NONE. */
 uint32_t trie_child(const struct trie *trie, uint32_t node, const struct trie_path *path, uint32_t depth);
