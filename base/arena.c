@@ -22,6 +22,7 @@ struct chunk {
 
 struct arena {
     struct chunk *chunks;
+    struct chunk *spare; /* of the topmost arena: what destroyed children have left */
     jmp_buf *exhausted;
     size_t used, next_size; /* next_size: of the next chunk with its head */
     struct arena *parent, *children, *sibling;
@@ -46,14 +47,18 @@ static SBX_NORETURN void exhausted(const struct arena *arena)
     abort();
 }
 
-/* `size` zeroed bytes that begin where a huge page may begin; NULL if there are none. Behind the last whole huge
- * page come small ones, so that no more memory is used than was asked for. */
 static void *pages_create(size_t size)
 {
-    if (size > SIZE_MAX - HUGE_PAGE)
-        return NULL;
-    char *memory = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* `size` zeroed bytes that begin where a huge page may begin; NULL if there are none. Behind the last whole huge
+ * page come small ones, so that no more memory is used than was asked for. */
+static void *huge_pages_create(size_t size)
+{
+    char *memory = size > SIZE_MAX - HUGE_PAGE ? NULL : pages_create(size + HUGE_PAGE);
+    if (memory == NULL)
         return NULL;
     size_t before = (size_t)(-(uintptr_t)memory % HUGE_PAGE);
     if (before > 0)
@@ -66,11 +71,14 @@ static void *pages_create(size_t size)
     return memory + before;
 }
 
-/* A chunk of `whole` bytes, its own head among them. */
+/* A chunk of at least `whole` bytes, its own head among them. Pages of the system's are zero without being touched,
+ * which calloc cannot promise; but calloc is what the address sanitizer watches. */
 static struct chunk *chunk_create(size_t whole)
 {
     whole = (whole + (SMALL_PAGE - 1)) & ~(size_t)(SMALL_PAGE - 1);
-    struct chunk *chunk = whole >= HUGE_PAGE ? pages_create(whole) : calloc(1, whole);
+    struct chunk *chunk = SBX_SANITIZED        ? calloc(1, whole)
+                          : whole >= HUGE_PAGE ? huge_pages_create(whole)
+                                               : pages_create(whole);
     if (chunk == NULL)
         return NULL;
     chunk->size = whole - aligned(sizeof *chunk);
@@ -79,11 +87,52 @@ static struct chunk *chunk_create(size_t whole)
 
 static void chunk_destroy(struct chunk *chunk)
 {
-    size_t whole = aligned(sizeof *chunk) + chunk->size;
-    if (whole >= HUGE_PAGE)
-        (void)munmap(chunk, whole);
-    else
+    if (SBX_SANITIZED)
         free(chunk);
+    else
+        (void)munmap(chunk, aligned(sizeof *chunk) + chunk->size);
+}
+
+static void chunks_destroy(struct chunk *chunk)
+{
+    for (struct chunk *next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        chunk_destroy(chunk);
+    }
+}
+
+static struct arena *topmost(struct arena *arena)
+{
+    while (arena->parent != NULL)
+        arena = arena->parent;
+    return arena;
+}
+
+/* Small jobs make many small arenas, and memory that was touched before costs less than new memory: chunks stay with
+ * the topmost arena, as zeros. The address sanitizer shall see who uses memory that is gone. */
+static void chunk_spare(struct arena *top, struct chunk *chunk)
+{
+    if (SBX_SANITIZED || chunk->size >= BLOCK_LARGE) {
+        chunk_destroy(chunk);
+        return;
+    }
+    memset(chunk_memory(chunk), 0, chunk->used);
+    chunk->used = 0;
+    chunk->next = top->spare;
+    top->spare = chunk;
+}
+
+/* A spare chunk with room for `size` bytes, or NULL. */
+static struct chunk *spare_take(struct arena *top, size_t size)
+{
+    for (struct chunk **link = &top->spare; *link != NULL; link = &(*link)->next) {
+        struct chunk *chunk = *link;
+        if (chunk->size < size)
+            continue;
+        *link = chunk->next;
+        return chunk;
+    }
+    return NULL;
 }
 
 struct arena *arena_create(size_t expected)
@@ -122,11 +171,16 @@ void arena_destroy(struct arena *arena)
         return;
     while (arena->children != NULL)
         arena_destroy(arena->children);
-    leave_parent(arena);
-    for (struct chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
+    struct arena *top = topmost(arena);
+    for (struct chunk *chunk = arena->chunks, *next; chunk != NULL && top != arena; chunk = next) {
         next = chunk->next;
-        chunk_destroy(chunk);
+        chunk_spare(top, chunk);
     }
+    if (top == arena) {
+        chunks_destroy(arena->chunks);
+        chunks_destroy(arena->spare);
+    }
+    leave_parent(arena);
     free(arena);
 }
 
@@ -142,14 +196,17 @@ static struct chunk *chunk_add(struct arena *arena, size_t size)
     bool fills = size >= BLOCK_LARGE || size > room;
     if (size > SIZE_MAX - head - SMALL_PAGE)
         exhausted(arena);
-    struct chunk *chunk = chunk_create(fills ? size + head : arena->next_size), **link = &arena->chunks;
+    struct chunk *chunk = fills ? NULL : spare_take(topmost(arena), size), **link = &arena->chunks;
+    bool fresh = chunk == NULL;
+    if (fresh)
+        chunk = chunk_create(fills ? size + head : arena->next_size);
     if (chunk == NULL)
         exhausted(arena);
     if (fills && arena->chunks != NULL)
         link = &arena->chunks->next;
     chunk->next = *link;
     *link = chunk;
-    if (!fills && arena->next_size < CHUNK_LARGEST)
+    if (!fills && fresh && arena->next_size < CHUNK_LARGEST)
         arena->next_size *= 2;
     return chunk;
 }

@@ -14,3 +14,15 @@
 #define SBX_MALLOC
 #define SBX_API
 #endif
+
+/* Whether memory is watched by the address sanitizer. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SBX_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SBX_SANITIZED 1
+#endif
+#endif
+#ifndef SBX_SANITIZED
+#define SBX_SANITIZED 0
+#endif

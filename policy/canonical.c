@@ -1,15 +1,12 @@
 #include "policy/canonical.h"
 
+#include "base/intern.h"
+#include "base/sort.h"
 #include "base/vector.h"
 #include "policy/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct string {
-    const char *bytes;
-    uint32_t index; /* in the table */
-};
 
 /* Something of variable length that rules share: its identity in memory, and where its canonical bytes
  * are. */
@@ -32,21 +29,25 @@ struct table {
 
 enum table_name { TABLE_PATHS, TABLE_COMMANDS, TABLE_PORTS, TABLES };
 
+enum { SMALLEST_TABLE = 64 };
+
 enum { PATH_SIZE = 10, COMMAND_SIZE = 4, PORTS_SIZE = 4 };
 
 /* A grant or deny of a path, by far the most common rule. */
-enum { RECORD_USUAL = 4 + 1 + 1 + 1 + 4 + 1 + 9 + 4 + 12 };
+enum { ORIGIN_SIZE = 12, RECORD_USUAL = 4 + 1 + 1 + 1 + 4 + 1 + 9 + 4 + ORIGIN_SIZE };
 
 struct canonical {
     struct arena *arena;
     const struct policy *policy;
     uint32_t layer;
     struct {
-        struct string *items; /* sorted by identity once gathered */
+        struct sort_item *items; /* once settled: sorted, and `number` is the index in the table */
         uint32_t count, capacity;
-    } strings;
-    const char **sorted_strings; /* by bytes, each content once */
-    uint32_t sorted_string_count;
+    } strings;       /* each address once */
+    uint32_t *slots; /* by address: string + 1; 0 is free; at most half full */
+    uint32_t slot_mask;
+    uint32_t string_count; /* each content once */
+    size_t string_bytes;
     struct table tables[TABLES];
     uint32_t *source_index; /* of each policy source in the sorted list */
     const struct policy_source **sources;
@@ -136,60 +137,70 @@ static bool rule_counts(const struct canonical *canonical, const struct rule *ru
 
 /* Strings */
 
+/* The slot of an address, or the free one where it belongs. */
+static uint32_t *string_slot(const struct canonical *canonical, const char *string)
+{
+    uint32_t at = (uint32_t)hash_bytes((const char *)&string, sizeof string);
+    for (;; at++) {
+        uint32_t *slot = &canonical->slots[at & canonical->slot_mask];
+        if (*slot == 0 || canonical->strings.items[*slot - 1].bytes == string)
+            return slot;
+    }
+}
+
+static void slots_fill(struct canonical *canonical)
+{
+    for (uint32_t i = 0; i < canonical->strings.count; i++)
+        *string_slot(canonical, canonical->strings.items[i].bytes) = i + 1;
+}
+
+static void slots_create(struct canonical *canonical, uint32_t size)
+{
+    canonical->slots = arena_array(canonical->arena, size, sizeof *canonical->slots);
+    canonical->slot_mask = size - 1;
+    slots_fill(canonical);
+}
+
 static void gather_string(struct canonical *canonical, const char *string)
 {
-    if (string != NULL)
-        VECTOR_PUSH(canonical->arena, &canonical->strings, (struct string){.bytes = string});
+    if (string == NULL)
+        return;
+    if (canonical->strings.count > canonical->slot_mask / 2)
+        slots_create(canonical, 2 * (canonical->slot_mask + 1));
+    uint32_t *slot = string_slot(canonical, string);
+    if (*slot != 0)
+        return;
+    VECTOR_PUSH(canonical->arena, &canonical->strings, (struct sort_item){.bytes = string});
+    *slot = canonical->strings.count;
 }
 
-static int compare_string_identity(const void *left, const void *right)
+static bool same_bytes(const struct sort_item *a, const struct sort_item *b)
 {
-    uintptr_t a = (uintptr_t)((const struct string *)left)->bytes;
-    uintptr_t b = (uintptr_t)((const struct string *)right)->bytes;
-    return a == b ? 0 : a < b ? -1 : 1;
+    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-static int compare_string_bytes(const void *left, const void *right)
-{
-    return strcmp((*(struct string *const *)left)->bytes, (*(struct string *const *)right)->bytes);
-}
-
-/* Sorts what was gathered twice: each address once, to find a string by it, and each content once, for the
- * table. */
+/* Sorts what was gathered by its bytes and numbers each content. */
 static void strings_settle(struct canonical *canonical)
 {
-    struct string *items = canonical->strings.items;
-    uint32_t count = 0;
-    if (canonical->strings.count == 0)
-        return;
-    qsort(items, canonical->strings.count, sizeof *items, compare_string_identity);
-    for (uint32_t i = 0; i < canonical->strings.count; i++)
-        if (count == 0 || items[count - 1].bytes != items[i].bytes)
-            items[count++] = items[i];
-    canonical->strings.count = count;
-
-    struct string **order = arena_array(canonical->arena, count, sizeof *order);
-    canonical->sorted_strings = arena_array(canonical->arena, count, sizeof *canonical->sorted_strings);
+    struct sort_item *items = canonical->strings.items;
+    uint32_t count = canonical->strings.count;
     for (uint32_t i = 0; i < count; i++)
-        order[i] = &items[i];
-    qsort(order, count, sizeof *order, compare_string_bytes);
-    uint32_t kept = 0;
+        items[i].length = (uint32_t)strlen(items[i].bytes);
+    sort_bytes(canonical->arena, items, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (kept == 0 || strcmp(canonical->sorted_strings[kept - 1], order[i]->bytes) != 0)
-            canonical->sorted_strings[kept++] = order[i]->bytes;
-        order[i]->index = kept - 1;
+        if (i == 0 || !same_bytes(&items[i - 1], &items[i])) {
+            canonical->string_count++;
+            canonical->string_bytes += items[i].length;
+        }
+        items[i].number = canonical->string_count - 1;
     }
-    canonical->sorted_string_count = kept;
+    memset(canonical->slots, 0, ((size_t)canonical->slot_mask + 1) * sizeof *canonical->slots);
+    slots_fill(canonical);
 }
 
 uint32_t canonical_string(const struct canonical *canonical, const char *string)
 {
-    if (string == NULL)
-        return INDEX_NONE;
-    struct string wanted = {.bytes = string};
-    const struct string *found = bsearch(&wanted, canonical->strings.items, canonical->strings.count,
-                                         sizeof wanted, compare_string_identity);
-    return found->index;
+    return string == NULL ? INDEX_NONE : canonical->strings.items[*string_slot(canonical, string) - 1].number;
 }
 
 /* Tables of what rules share */
@@ -415,6 +426,11 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
     canonical->arena = arena;
     canonical->policy = policy;
     canonical->layer = layer;
+    uint32_t slots = SMALLEST_TABLE;
+    while (slots / 2 <= policy->rule_count && slots < UINT32_MAX / 4)
+        slots *= 2;
+    slots_create(canonical, slots);
+    VECTOR_RESERVE(arena, &canonical->strings, policy->rule_count);
     for (uint32_t i = 0; i < policy->rule_count; i++) {
         if (!rule_counts(canonical, &policy->rules[i]))
             continue;
@@ -438,21 +454,21 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
 
 size_t canonical_size(const struct canonical *canonical)
 {
-    size_t size = (size_t)canonical->policy->rule_count * RECORD_USUAL;
-    for (uint32_t i = 0; i < canonical->sorted_string_count; i++)
-        size += 4 + strlen(canonical->sorted_strings[i]);
-    return size;
+    return (size_t)canonical->policy->rule_count * RECORD_USUAL + (size_t)canonical->string_count * 4 +
+           canonical->string_bytes;
 }
 
 /* Writing */
 
 void canonical_tables(struct buffer *out, const struct canonical *canonical)
 {
-    bytes_put(out, canonical->sorted_string_count, 4);
-    for (uint32_t i = 0; i < canonical->sorted_string_count; i++) {
-        size_t length = strlen(canonical->sorted_strings[i]);
-        bytes_put(out, length, 4);
-        buffer_bytes(out, canonical->sorted_strings[i], length);
+    bytes_put(out, canonical->string_count, 4);
+    for (uint32_t i = 0; i < canonical->strings.count; i++) {
+        const struct sort_item *string = &canonical->strings.items[i];
+        if (i > 0 && string->number == string[-1].number)
+            continue;
+        bytes_put(out, string->length, 4);
+        buffer_bytes(out, string->bytes, string->length);
     }
     for (enum table_name name = 0; name < TABLES; name++) {
         const struct table *table = &canonical->tables[name];
@@ -530,47 +546,34 @@ static void put_origin(struct buffer *out, const struct canonical *canonical, co
     bytes_put(out, origin->column, 4);
 }
 
-struct record {
-    size_t offset;
-    uint32_t length, content; /* bytes in all, bytes without the origin */
-    const char *bytes;
-};
-
-/* No record is the beginning of another with other content, so the first differing byte decides. */
-static int compare_records(const void *left, const void *right)
-{
-    const struct record *a = left, *b = right;
-    return memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
-}
-
 void canonical_rules(struct buffer *out, const struct canonical *canonical)
 {
     const struct policy *policy = canonical->policy;
+    uint32_t origin = canonical->layer == ALL_LAYERS ? ORIGIN_SIZE : 0, count = 0, kept = 0;
+    struct sort_item *records = arena_array(canonical->arena, policy->rule_count, sizeof *records);
     struct buffer bytes = buffer_in(canonical->arena);
     buffer_reserve(&bytes, (size_t)policy->rule_count * RECORD_USUAL);
-    struct record *records = arena_array(canonical->arena, policy->rule_count, sizeof *records);
-    uint32_t count = 0;
     for (uint32_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
         if (!rule_counts(canonical, rule))
             continue;
-        struct record *record = &records[count++];
-        record->offset = bytes.length;
+        size_t start = bytes.length;
         put_content(&bytes, canonical, rule);
-        record->content = (uint32_t)(bytes.length - record->offset);
-        if (canonical->layer == ALL_LAYERS)
+        if (origin > 0)
             put_origin(&bytes, canonical, &rule->origin);
-        record->length = (uint32_t)(bytes.length - record->offset);
+        records[count++].length = (uint32_t)(bytes.length - start);
     }
-    for (uint32_t i = 0; i < count; i++)
-        records[i].bytes = bytes.bytes + records[i].offset;
-    qsort(records, count, sizeof *records, compare_records);
-
-    uint32_t kept = 0;
+    const char *at = bytes.bytes;
     for (uint32_t i = 0; i < count; i++) {
-        const struct record *last = kept > 0 ? &records[kept - 1] : NULL;
-        if (last == NULL || last->content != records[i].content ||
-            memcmp(last->bytes, records[i].bytes, last->content) != 0)
+        records[i].bytes = at;
+        at += records[i].length;
+    }
+    /* No record is the beginning of another with other content, so the first differing byte decides. */
+    sort_bytes(canonical->arena, records, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sort_item *last = kept > 0 ? &records[kept - 1] : NULL;
+        if (last == NULL || last->length != records[i].length ||
+            memcmp(last->bytes, records[i].bytes, last->length - origin) != 0)
             records[kept++] = records[i];
     }
     bytes_put(out, kept, 4);
