@@ -181,7 +181,7 @@ static size_t count_items(const struct statement *statement)
 {
     size_t count = 0;
     for (; statement != NULL; statement = statement->next) {
-        size_t items = statement->words.count + statement->targets.count;
+        size_t items = statement->words.count + statement->parts->targets.count;
         bool lists = statement->kind != STATEMENT_LET && statement->kind != STATEMENT_WHEN;
         count += items == 0 ? 1 : lists ? items : 0;
         if (statement->kind == STATEMENT_WHEN)

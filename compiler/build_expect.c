@@ -59,7 +59,7 @@ void build_expect(struct builder *builder, const struct statement *statement)
 {
     struct rule rule = rule_here(builder, RULE_EXPECT);
     rule.allow = statement->verb == VERB_GRANT;
-    rule.operation = operation_of(&statement->subject);
+    rule.operation = operation_of(&statement->parts->subject);
     bool path = rule.operation == OPERATION_READ || rule.operation == OPERATION_WRITE ||
                 rule.operation == OPERATION_EXEC || rule.operation == OPERATION_SOCKET;
     for (uint32_t i = 0; i < statement->words.count; i++) {

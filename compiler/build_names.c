@@ -108,7 +108,7 @@ static bool let_name_free(struct builder *builder, const struct word *name)
 
 void build_let(struct builder *builder, const struct statement *statement)
 {
-    const struct word *name = &statement->subject;
+    const struct word *name = &statement->parts->subject;
     if (builder->when_os != NULL || builder->when_command != NULL) {
         build_error(builder, SBX114_LET_UNDER_WHEN, statement->keyword, "`let` cannot stand under `when`",
                     "move it in front of the block; paths of another system are left out by themselves");

@@ -228,9 +228,9 @@ static void add_target(struct builder *builder, enum rule_kind kind, const struc
 
 static void add_targets(struct builder *builder, enum rule_kind kind, const struct statement *statement)
 {
-    const struct port_vector ports = read_ports(builder, &statement->ports);
-    for (uint32_t i = 0; i < statement->targets.count; i++)
-        add_target(builder, kind, &statement->targets.items[i], &ports, statement->protocol);
+    const struct port_vector ports = read_ports(builder, &statement->parts->ports);
+    for (uint32_t i = 0; i < statement->parts->targets.count; i++)
+        add_target(builder, kind, &statement->parts->targets.items[i], &ports, statement->protocol);
 }
 
 void build_network(struct builder *builder, const struct statement *statement)
@@ -248,13 +248,13 @@ void build_limit_network(struct builder *builder, const struct statement *statem
 
 void build_listen(struct builder *builder, const struct statement *statement)
 {
-    const struct port_vector ports = read_ports(builder, &statement->ports);
+    const struct port_vector ports = read_ports(builder, &statement->parts->ports);
     struct network *network = arena_alloc(builder->arena, sizeof *network);
-    bool loopback = strcmp(statement->subject.bytes, "loopback") == 0;
+    bool loopback = strcmp(statement->parts->subject.bytes, "loopback") == 0;
     network->target = loopback ? NETWORK_LOOPBACK : NETWORK_ANY;
     set_ports(network, &ports, statement->protocol, false);
     struct rule rule =
         rule_here(builder, statement->verb == VERB_GRANT ? RULE_GRANT_LISTEN : RULE_DENY_LISTEN);
     rule.network = network;
-    rule_add_at(builder, rule, statement->subject.span);
+    rule_add_at(builder, rule, statement->parts->subject.span);
 }

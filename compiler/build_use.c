@@ -69,7 +69,8 @@ static const struct command_set *commands_both(struct arena *arena, const struct
 
 void build_when(struct builder *builder, const struct statement *statement)
 {
-    bool os = strcmp(statement->subject.bytes != NULL ? statement->subject.bytes : "", "os") == 0;
+    bool os =
+        strcmp(statement->parts->subject.bytes != NULL ? statement->parts->subject.bytes : "", "os") == 0;
     const struct statement **enclosing = os ? &builder->when_os : &builder->when_command;
     const struct statement *outer = *enclosing;
     uint8_t systems = builder->systems;
@@ -107,7 +108,7 @@ static void import_names(struct builder *builder, const struct statement *statem
                 builder->diagnostics,
                 (struct diagnostic){
                     .code = SBX115_NAME_TAKEN,
-                    .at = statement->subject.span,
+                    .at = statement->parts->subject.span,
                     .more = {{definition->at, "defined here"}, {other->at, "and here"}},
                     .text = arena_format(builder->arena, "this brings a second $%s", definition->name),
                     .help = "rename one of the two: a name keeps its meaning for the whole file",
@@ -169,10 +170,10 @@ void build_use(struct builder *builder, const struct statement *statement)
     if (unit == NULL)
         return;
     const struct prepared *used = build_prepare(builder, unit);
-    check_contents(builder, &statement->subject, used);
+    check_contents(builder, &statement->parts->subject, used);
     here->has_rules = here->has_rules || used->has_rules;
     if (builder->managed && builder->commands != NULL && used->has_rules)
-        build_error(builder, SBX134_MANAGED_COMMAND, statement->subject.span,
+        build_error(builder, SBX134_MANAGED_COMMAND, statement->parts->subject.span,
                     "what a managed file denies cannot depend on the command", "use it outside the block");
     if (builder->when_os == NULL && builder->when_command == NULL)
         import_names(builder, statement, used);

@@ -73,12 +73,12 @@ void build_env(struct builder *builder, const struct statement *statement)
 
 void build_set_env(struct builder *builder, const struct statement *statement)
 {
-    if (!word_is_text(builder, &statement->value))
+    if (!word_is_text(builder, &statement->parts->value))
         return;
     struct rule rule = rule_here(builder, RULE_SET_ENV);
-    rule.name = statement->subject.bytes;
-    rule.value = statement->value.bytes;
-    rule_add_at(builder, rule, statement->subject.span);
+    rule.name = statement->parts->subject.bytes;
+    rule.value = statement->parts->value.bytes;
+    rule_add_at(builder, rule, statement->parts->subject.span);
 }
 
 /* --- services and system calls -------------------------------------------------------------------------- */
@@ -217,7 +217,7 @@ void build_amount(struct builder *builder, const struct statement *statement)
                           : statement->aspect == ASPECT_MEMORY  ? RULE_LIMIT_MEMORY
                                                                 : RULE_LIMIT_TIME;
     struct rule rule = rule_here(builder, kind);
-    rule.amount = amount_of(statement->subject.bytes);
+    rule.amount = amount_of(statement->parts->subject.bytes);
     rule_add_at(builder, rule, statement->span);
 }
 
@@ -251,11 +251,12 @@ static bool is_finding(struct builder *builder, const struct word *word)
 
 void build_accept(struct builder *builder, const struct statement *statement)
 {
-    const struct word *reason = &statement->value;
+    const struct word *reason = &statement->parts->value;
     bool control = statement->kind == STATEMENT_ACCEPT_CONTROL;
-    bool known = control ? is_one_of(builder, &statement->subject, control_names, CONTROLS, "control")
-                         : is_finding(builder, &statement->subject);
-    if (control && !is_one_of(builder, &statement->second, control_target_names, CONTROL_TARGETS, "target"))
+    bool known = control ? is_one_of(builder, &statement->parts->subject, control_names, CONTROLS, "control")
+                         : is_finding(builder, &statement->parts->subject);
+    if (control &&
+        !is_one_of(builder, &statement->parts->second, control_target_names, CONTROL_TARGETS, "target"))
         known = false;
     if (!word_is_text(builder, reason))
         return;
@@ -266,8 +267,8 @@ void build_accept(struct builder *builder, const struct statement *statement)
     if (!known || !control)
         return;
     struct rule rule = rule_here(builder, RULE_ACCEPT);
-    rule.name = statement->subject.bytes;
-    rule.target = statement->second.bytes;
+    rule.name = statement->parts->subject.bytes;
+    rule.target = statement->parts->second.bytes;
     rule.value = reason->bytes;
     rule_add_at(builder, rule, statement->span);
 }

@@ -194,7 +194,7 @@ static struct unit *load_file(struct load *load, const struct unit *from, const 
 static struct unit *load_used(struct load *load, struct unit *from, const struct statement *use,
                               uint32_t depth)
 {
-    const struct word *word = &use->subject;
+    const struct word *word = &use->parts->subject;
     if (depth > LOAD_DEPTH) {
         complain(load, SBX122_USE_DEPTH, word,
                  arena_format(load->arena, "`use` goes more than %d files deep", LOAD_DEPTH), NULL);

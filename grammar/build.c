@@ -58,10 +58,20 @@ struct target_list targets_take(struct parser *parser)
 
 struct statement *statement_new(struct parser *parser, enum statement_kind kind, struct span keyword)
 {
+    static const struct statement_parts none = {0};
     struct statement *statement = arena_alloc(parser->arena, sizeof *statement);
     statement->kind = kind;
     statement->keyword = keyword;
+    statement->parts = &none;
     return statement;
+}
+
+/* Gives a new statement parts of its own. */
+static struct statement_parts *parts_new(struct parser *parser, struct statement *statement)
+{
+    struct statement_parts *parts = arena_alloc(parser->arena, sizeof *parts);
+    statement->parts = parts;
+    return parts;
 }
 
 struct statement *statement_list(struct parser *parser, enum statement_kind kind, struct span keyword,
@@ -70,6 +80,15 @@ struct statement *statement_list(struct parser *parser, enum statement_kind kind
     struct statement *statement = statement_new(parser, kind, keyword);
     statement->verb = verb;
     statement->words = words;
+    return statement;
+}
+
+struct statement *statement_expect(struct parser *parser, struct span keyword, enum verb verb,
+                                   struct word operation, enum aspect aspect, struct word_list words)
+{
+    struct statement *statement = statement_list(parser, STATEMENT_EXPECT, keyword, verb, words);
+    statement->aspect = aspect;
+    parts_new(parser, statement)->subject = operation;
     return statement;
 }
 
@@ -86,8 +105,8 @@ struct statement *statement_let(struct parser *parser, struct span keyword, cons
 {
     struct statement *statement = statement_new(parser, STATEMENT_LET, keyword);
     check_name(parser, name);
-    statement->subject = *name;
     statement->words = words;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *name};
     return statement;
 }
 
@@ -96,8 +115,7 @@ struct statement *statement_set_env(struct parser *parser, struct span keyword, 
 {
     struct statement *statement = statement_new(parser, STATEMENT_SET_ENV, keyword);
     check_name(parser, name);
-    statement->subject = *name;
-    statement->value = *value;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *name, .value = *value};
     return statement;
 }
 
@@ -106,8 +124,8 @@ struct statement *statement_use(struct parser *parser, struct span keyword, cons
 {
     struct statement *statement = statement_new(parser, STATEMENT_USE, keyword);
     check_preset(parser, subject);
-    statement->subject = *subject;
     statement->except = except;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *subject};
     return statement;
 }
 
@@ -116,9 +134,8 @@ struct statement *statement_network(struct parser *parser, enum statement_kind k
                                     enum protocol protocol)
 {
     struct statement *statement = statement_new(parser, kind, keyword);
-    statement->targets = targets;
-    statement->ports = ports;
     statement->protocol = protocol;
+    *parts_new(parser, statement) = (struct statement_parts){.targets = targets, .ports = ports};
     return statement;
 }
 
@@ -127,9 +144,8 @@ struct statement *statement_listen(struct parser *parser, struct span keyword, e
 {
     struct statement *statement = statement_new(parser, STATEMENT_LISTEN, keyword);
     statement->verb = verb;
-    statement->subject = *reach;
-    statement->ports = ports;
     statement->protocol = protocol;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *reach, .ports = ports};
     return statement;
 }
 
@@ -156,7 +172,7 @@ struct statement *statement_amount(struct parser *parser, struct span keyword, e
     struct statement *statement = statement_new(parser, STATEMENT_LIMIT_AMOUNT, keyword);
     check_amount(parser, amount, aspect);
     statement->aspect = aspect;
-    statement->subject = *amount;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *amount};
     return statement;
 }
 
@@ -164,9 +180,8 @@ struct statement *statement_accept(struct parser *parser, struct span keyword, c
                                    const struct word *target, const struct word *reason)
 {
     struct statement *statement = statement_new(parser, STATEMENT_ACCEPT_CONTROL, keyword);
-    statement->subject = *control;
-    statement->second = *target;
-    statement->value = *reason;
+    *parts_new(parser, statement) =
+        (struct statement_parts){.subject = *control, .second = *target, .value = *reason};
     return statement;
 }
 
@@ -175,8 +190,7 @@ struct statement *statement_accept_code(struct parser *parser, struct span keywo
 {
     struct statement *statement = statement_new(parser, STATEMENT_ACCEPT_CODE, keyword);
     check_code(parser, code);
-    statement->subject = *code;
-    statement->value = *reason;
+    *parts_new(parser, statement) = (struct statement_parts){.subject = *code, .value = *reason};
     return statement;
 }
 
@@ -265,7 +279,7 @@ void header_name(struct parser *parser, struct span keyword, enum file_kind kind
 
 static bool same_kind(const struct statement *a, const struct statement *b)
 {
-    return strcmp(a->subject.bytes, b->subject.bytes) == 0;
+    return strcmp(a->parts->subject.bytes, b->parts->subject.bytes) == 0;
 }
 
 /* A `when` of the same kind around `when`, whose own line is complete; or NULL. */
@@ -288,7 +302,7 @@ static void report_same_kind(struct parser *parser, struct statement *when, cons
                           .at = when->keyword,
                           .more[0] = {.at = outer->keyword, .text = "the block around it"},
                           .text = arena_format(parser->arena, "a `when %s` cannot stand inside another one",
-                                               when->subject.bytes),
+                                               when->parts->subject.bytes),
                           .help = "close the outer block first, or put both conditions' rules side by side",
                       });
 }
@@ -310,7 +324,7 @@ void block_open(struct parser *parser, struct span span, struct word condition, 
     struct statement *when = statement_new(parser, STATEMENT_WHEN, join(span, condition.span));
     header_over(parser, when->keyword);
     when->span = span;
-    when->subject = condition;
+    parts_new(parser, when)->subject = condition;
     when->words = words;
     if (strcmp(condition.bytes, "os") == 0)
         for (uint32_t i = 0; i < words.count; i++)
@@ -355,7 +369,7 @@ void statement_failed(struct parser *parser)
     if (opens) {
         struct statement *when = statement_new(parser, STATEMENT_WHEN, row.first_span);
         when->broken = true;
-        when->subject.bytes = "";
+        parts_new(parser, when)->subject.bytes = "";
         when->span = join(row.first_span, row.last_span);
         block_push(parser, when, !row.opens);
     }

@@ -19,6 +19,8 @@ struct target_list targets_take(struct parser *parser);
 struct statement *statement_new(struct parser *parser, enum statement_kind kind, struct span keyword);
 struct statement *statement_list(struct parser *parser, enum statement_kind kind, struct span keyword,
                                  enum verb verb, struct word_list words);
+struct statement *statement_expect(struct parser *parser, struct span keyword, enum verb verb,
+                                   struct word operation, enum aspect aspect, struct word_list words);
 struct statement *statement_path(struct parser *parser, struct span keyword, enum verb verb,
                                  enum aspect aspect, struct word_list words);
 struct statement *statement_let(struct parser *parser, struct span keyword, const struct word *name,

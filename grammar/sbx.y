@@ -186,8 +186,7 @@ accept: ACCEPT word ON word BECAUSE QUOTED { $$ = statement_accept(parser, @1, &
       ;
 
 expect: EXPECT verdict operation words
-        { $$ = statement_list(parser, STATEMENT_EXPECT, join(@1, @3), $2, $4);
-          $$->subject = word_of_keyword(parser, @3); $$->aspect = $3; }
+        { $$ = statement_expect(parser, join(@1, @3), $2, word_of_keyword(parser, @3), $3, $4); }
       ;
 
 verdict: ALLOW { $$ = VERB_GRANT; } | DENY { $$ = VERB_DENY; };

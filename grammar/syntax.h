@@ -87,6 +87,13 @@ struct target_list {
     uint32_t count, capacity;
 };
 
+/* What few kinds of statements have. */
+struct statement_parts {
+    struct word subject, second, value;
+    struct word_list ports; /* as written, "80", "3000-3010", "any" */
+    struct target_list targets;
+};
+
 struct statement {
     struct statement *next;
     enum statement_kind kind;
@@ -98,9 +105,8 @@ struct statement {
     enum protocol protocol;
     struct span span;    /* first to last word, without the comment; of a when: its line */
     struct span keyword; /* the statement's leading words, for diagnostics about the kind of statement */
-    struct word subject, second, value;
-    struct word_list words, except, ports; /* ports: as written, "80", "3000-3010", "any" */
-    struct target_list targets;
+    struct word_list words, except;
+    const struct statement_parts *parts; /* never NULL; empty where the kind has none */
     struct statement *children;
 };
 

@@ -39,11 +39,12 @@ static bool statement_equal(const struct statement *a, const struct statement *b
                  a->protocol == b->protocol && a->automatic == b->automatic && a->nothing == b->nothing &&
                  a->broken == b->broken;
     /* Quotes say nothing but here: they make a file of a preset. */
-    bool quotes = a->kind != STATEMENT_USE || a->subject.quoted == b->subject.quoted;
-    return marks && quotes && word_equal(&a->subject, &b->subject) && word_equal(&a->second, &b->second) &&
-           word_equal(&a->value, &b->value) && words_equal(&a->words, &b->words) &&
-           words_equal(&a->except, &b->except) && words_equal(&a->ports, &b->ports) &&
-           targets_equal(&a->targets, &b->targets);
+    bool quotes = a->kind != STATEMENT_USE || a->parts->subject.quoted == b->parts->subject.quoted;
+    return marks && quotes && word_equal(&a->parts->subject, &b->parts->subject) &&
+           word_equal(&a->parts->second, &b->parts->second) &&
+           word_equal(&a->parts->value, &b->parts->value) && words_equal(&a->words, &b->words) &&
+           words_equal(&a->except, &b->except) && words_equal(&a->parts->ports, &b->parts->ports) &&
+           targets_equal(&a->parts->targets, &b->parts->targets);
 }
 
 /* The parser nests blocks at most sixteen deep, so this may call itself. */

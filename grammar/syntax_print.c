@@ -143,9 +143,9 @@ static void reach_print(struct printer *printer, const struct statement *stateme
 {
     static const char *const protocols[] = {
         [PROTOCOL_UNSAID] = "", [PROTOCOL_TCP] = " tcp", [PROTOCOL_UDP] = " udp"};
-    if (statement->ports.count > 0)
+    if (statement->parts->ports.count > 0)
         buffer_string(printer->buffer, " port");
-    words_print(printer, &statement->ports, bare_print);
+    words_print(printer, &statement->parts->ports, bare_print);
     buffer_string(printer->buffer, protocols[statement->protocol]);
 }
 
@@ -182,25 +182,25 @@ static void limit_print(struct printer *printer, const struct statement *stateme
     if (statement->nothing)
         buffer_string(printer->buffer, " nothing");
     words_print(printer, &statement->words, word_print);
-    targets_print(printer, &statement->targets);
+    targets_print(printer, &statement->parts->targets);
     reach_print(printer, statement);
 }
 
 static void accept_print(struct buffer *buffer, const struct statement *statement)
 {
-    word_after(buffer, "accept ", &statement->subject, bare_print);
+    word_after(buffer, "accept ", &statement->parts->subject, bare_print);
     if (statement->kind == STATEMENT_ACCEPT_CONTROL)
-        word_after(buffer, " on ", &statement->second, bare_print);
-    word_after(buffer, " because ", &statement->value, quoted_print);
+        word_after(buffer, " on ", &statement->parts->second, bare_print);
+    word_after(buffer, " because ", &statement->parts->value, quoted_print);
 }
 
 static void class_print(struct printer *printer, const struct statement *statement, const char *class)
 {
     buffer_format(printer->buffer, "%s %s", verbs[statement->verb], class);
     words_print(printer, &statement->words, bare_print);
-    targets_print(printer, &statement->targets);
+    targets_print(printer, &statement->parts->targets);
     if (statement->kind == STATEMENT_LISTEN)
-        word_after(printer->buffer, " ", &statement->subject, bare_print);
+        word_after(printer->buffer, " ", &statement->parts->subject, bare_print);
     reach_print(printer, statement);
 }
 
@@ -210,12 +210,12 @@ static void statement_print(struct printer *printer, const struct statement *sta
     struct buffer *buffer = printer->buffer;
     switch (statement->kind) {
     case STATEMENT_USE:
-        word_after(buffer, "use ", &statement->subject,
-                   statement->subject.quoted ? quoted_print : bare_print);
+        word_after(buffer, "use ", &statement->parts->subject,
+                   statement->parts->subject.quoted ? quoted_print : bare_print);
         except_print(printer, statement);
         break;
     case STATEMENT_LET:
-        word_after(buffer, "let ", &statement->subject, bare_print);
+        word_after(buffer, "let ", &statement->parts->subject, bare_print);
         buffer_string(buffer, " =");
         words_print(printer, &statement->words, bare_print);
         break;
@@ -247,8 +247,8 @@ static void statement_print(struct printer *printer, const struct statement *sta
         class_print(printer, statement, "bypass");
         break;
     case STATEMENT_SET_ENV:
-        word_after(buffer, "set env ", &statement->subject, bare_print);
-        word_after(buffer, " = ", &statement->value, quoted_print);
+        word_after(buffer, "set env ", &statement->parts->subject, bare_print);
+        word_after(buffer, " = ", &statement->parts->value, quoted_print);
         break;
     case STATEMENT_LIMIT_PATHS:
     case STATEMENT_LIMIT_NETWORK:
@@ -260,7 +260,7 @@ static void statement_print(struct printer *printer, const struct statement *sta
         break;
     case STATEMENT_LIMIT_AMOUNT:
         buffer_format(buffer, "limit %s to", aspects[statement->aspect]);
-        word_after(buffer, " ", &statement->subject, bare_print);
+        word_after(buffer, " ", &statement->parts->subject, bare_print);
         break;
     case STATEMENT_ACCEPT_CONTROL:
     case STATEMENT_ACCEPT_CODE:
@@ -268,11 +268,11 @@ static void statement_print(struct printer *printer, const struct statement *sta
         break;
     case STATEMENT_EXPECT:
         word_after(buffer, statement->verb == VERB_GRANT ? "expect allow " : "expect deny ",
-                   &statement->subject, bare_print);
+                   &statement->parts->subject, bare_print);
         words_print(printer, &statement->words, bare_print);
         break;
     case STATEMENT_WHEN:
-        word_after(buffer, "when ", &statement->subject, bare_print);
+        word_after(buffer, "when ", &statement->parts->subject, bare_print);
         words_print(printer, &statement->words, bare_print);
         buffer_string(buffer, " {");
         break;

@@ -85,13 +85,13 @@ static void show_statements(struct buffer *out, const struct statement *statemen
         buffer_string(out, statement->automatic ? " auto" : "");
         buffer_string(out, statement->nothing ? " nothing" : "");
         buffer_string(out, statement->broken ? " broken" : "");
-        show_member(out, "subject", &statement->subject);
-        show_member(out, "second", &statement->second);
-        show_member(out, "value", &statement->value);
+        show_member(out, "subject", &statement->parts->subject);
+        show_member(out, "second", &statement->parts->second);
+        show_member(out, "value", &statement->parts->value);
         show_list(out, "words", &statement->words);
         show_list(out, "except", &statement->except);
-        show_targets(out, &statement->targets);
-        show_list(out, "ports", &statement->ports);
+        show_targets(out, &statement->parts->targets);
+        show_list(out, "ports", &statement->parts->ports);
         buffer_string(out, protocols[statement->protocol]);
         if (statement->kind == STATEMENT_WHEN) {
             buffer_string(out, " {");
@@ -264,8 +264,8 @@ static void spans_are_the_text_as_written(void **state)
     check_span(text, deny->keyword, "deny write");
     check_span(text, deny->words.items[0].span, "\"/a b\"");
     check_span(text, deny->words.items[1].span, "/c\\*");
-    check_span(text, network->targets.items[0].span, "host a.example");
-    check_span(text, network->targets.items[0].word.span, "a.example");
+    check_span(text, network->parts->targets.items[0].span, "host a.example");
+    check_span(text, network->parts->targets.items[0].word.span, "a.example");
     check_span(text, when->span, "when os linux {");
     check_span(text, when->keyword, "when os");
     arena_destroy(job.arena);

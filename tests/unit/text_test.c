@@ -258,7 +258,7 @@ static void any_value_comes_back_as_it_was(void **state)
         const char *value = arena_format(*state, "%ca%c%c", byte, byte, byte);
         struct rule rule = {.kind = RULE_SET_ENV, .name = "A", .value = value};
         const struct statement *statement = parsed(*state, "policy", rule_text(*state, &rule));
-        assert_string_equal(statement->value.bytes, value);
+        assert_string_equal(statement->parts->value.bytes, value);
         struct rule deny = {.kind = RULE_DENY_ENV, .name = value};
         statement = parsed(*state, "policy", rule_text(*state, &deny));
         assert_string_equal(statement->words.items[0].bytes, value);
@@ -278,8 +278,8 @@ static void keywords_are_quoted_where_they_are_names(void **state)
         host.host = names[i];
         struct rule deny = {.kind = RULE_DENY_NETWORK, .network = &host};
         statement = parsed(*state, "policy", rule_text(*state, &deny));
-        assert_int_equal(statement->targets.count, 1);
-        assert_string_equal(statement->targets.items[0].word.bytes, names[i]);
+        assert_int_equal(statement->parts->targets.count, 1);
+        assert_string_equal(statement->parts->targets.items[0].word.bytes, names[i]);
     }
 }
 
