@@ -58,12 +58,9 @@ control_table control_bwrap = {
     [CONTROL_SYSCALL] = HELD("a seccomp program, loaded before the command starts"),
     [CONTROL_PROCESS_TREE] =
         HELD("the process namespace ends with its first process, whatever was started in it"),
-    [CONTROL_LIMIT_PROCESSES] = CANNOT("RLIMIT_NPROC counts all processes of the user; counting these alone "
-                                       "takes a control group of its own",
-                                       "start the launcher in a systemd scope with TasksMax="),
-    [CONTROL_LIMIT_MEMORY] = CANNOT(
-        "RLIMIT_AS counts one process at a time; counting all of them takes a control group of its own",
-        "start the launcher in a systemd scope with MemoryMax="),
+    [CONTROL_LIMIT_PROCESSES] =
+        HELD("a limit of the sandbox's own user namespace, or for root a control group of its own"),
+    [CONTROL_LIMIT_MEMORY] = HELD("a control group of its own, where the launcher may make one"),
     [CONTROL_LIMIT_TIME] =
         HELD("process 1 asks everything to end when the time is over, and ends it 5 seconds later"),
     [CONTROL_LIMIT_FILES] = HELD("RLIMIT_NOFILE, soft and hard, before the command starts"),
@@ -156,6 +153,8 @@ static const struct control_entry text_service = LAUNCHER_ONLY(
 static const struct control_entry text_files =
     LAUNCHER_ONLY("bubblewrap has no option for a limit of open files");
 
+static const struct control_entry text_group =
+    LAUNCHER_ONLY("only the launcher puts the command under a limit that counts all its processes");
 static const struct control_entry text_time =
     LAUNCHER_ONLY("nothing of ours runs beside the command and could end it");
 
@@ -186,6 +185,8 @@ struct control_entry control_entry_in_text(const struct bound_policy *bound, enu
         return text_files;
     if (control == CONTROL_LIMIT_TIME)
         return text_time;
+    if (control == CONTROL_LIMIT_PROCESSES || control == CONTROL_LIMIT_MEMORY)
+        return text_group;
     if (is_service(control) && control_bwrap[control].strength == STRENGTH_SNAPSHOT)
         return text_service;
     if (refuses_listen(bound, control))

@@ -161,6 +161,22 @@ static bool sockets_are_judged(const struct launch *launch)
     return launch->evidence.landlock.rules > 0 && launch->evidence.landlock_abi >= LANDLOCK_ABI_SOCKETS;
 }
 
+static const char *say_processes(const struct launch *launch)
+{
+    if (launch->evidence.processes == 0)
+        return launch->groups.held[CGROUP_PIDS];
+    return arena_format(
+        launch->arena,
+        "RLIMIT_NPROC %llu, process 1 included: set to 2, it gave room for one process beside it, "
+        "not for a second",
+        (unsigned long long)launch->evidence.processes + 1);
+}
+
+static const char *say_memory(const struct launch *launch)
+{
+    return launch->groups.held[CGROUP_MEMORY];
+}
+
 static const char *say_time(const struct launch *launch)
 {
     const struct evidence *evidence = &launch->evidence;
@@ -223,6 +239,8 @@ static evidence_say *const says[CONTROLS] = {
     [CONTROL_PROCESS_TREE] = say_tree,
     [CONTROL_LIMIT_FILES] = say_files,
     [CONTROL_LIMIT_TIME] = say_time,
+    [CONTROL_LIMIT_PROCESSES] = say_processes,
+    [CONTROL_LIMIT_MEMORY] = say_memory,
     [CONTROL_SCRATCH] = say_scratch,
     [CONTROL_LISTEN] = say_listen,
     [CONTROL_SERVICE_PTY] = say_tty,

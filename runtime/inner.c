@@ -3,6 +3,7 @@
 #include "base/measure.h"
 #include "runtime/evidence.h"
 #include "runtime/landlock.h"
+#include "runtime/limit_processes.h"
 #include "runtime/limit_time.h"
 #include "runtime/process.h"
 
@@ -266,6 +267,8 @@ static bool limits_set(struct stage *stage, struct evidence *evidence)
         (measure_holds(MEASURE_NO_CORE) && setrlimit(RLIMIT_CORE, &no_core) != 0) || !priorities_close() ||
         setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
+    if (config->processes != 0)
+        evidence->processes = process_limit_set(config->processes);
     /* Set and read back like the others, and set anew when the command starts. */
     if (!time_limit_start(stage->clock, config->time_seconds))
         return false;

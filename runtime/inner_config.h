@@ -46,6 +46,7 @@ struct inner_config {
     uint64_t host_namespaces[NAMESPACES];
     bool working_variable;           /* PWD is set to the directory; else it is unset */
     uint64_t files_soft, files_hard; /* RLIMIT_NOFILE of the command */
+    uint64_t processes;              /* how many beside process 1; 0: any number */
     uint64_t time_seconds;           /* how long the command may run; 0: for ever */
     const struct expected_mount *mounts;
     uint32_t mount_count;

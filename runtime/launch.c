@@ -281,6 +281,7 @@ static bool step_inner(struct launch *launch)
                              arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
                                           escape_string(launch->arena, directory)),
                              NULL);
+    launch->inner.processes = bound_limit(launch->prepared.bound, RULE_LIMIT_PROCESSES);
     launch->inner.time_seconds = bound_limit(launch->prepared.bound, RULE_LIMIT_TIME);
     launch->inner.directory = directory;
     launch->inner.directory_known =
@@ -409,7 +410,7 @@ static bool (*const steps[])(struct launch *launch) = {
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
-    step_inner, step_signals, step_placeholders, step_mounts, step_start, step_evidence, step_record,
+    step_inner, step_signals, step_placeholders, step_mounts, step_start, step_groups, step_evidence, step_record,
 };
 
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */
@@ -434,6 +435,7 @@ static int run(struct launch *launch)
     pid_t left = sandbox_end(&launch->sandbox);
 
     streams_drain(&launch->streams);
+    groups_end(launch);
     remove_placeholders(launch);
     return launch_ended(launch, outcome_status(launch, &outcome), left);
 }
@@ -475,6 +477,7 @@ int launch(struct arena *arena, const struct options *options)
     if (ready)
         return run(&launch);
     sandbox_end(&launch.sandbox);
+    groups_end(&launch);
     remove_placeholders(&launch);
     return EXIT_REFUSED;
 }

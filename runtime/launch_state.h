@@ -5,6 +5,7 @@
 #include "runtime/backend_bwrap.h"
 #include "runtime/facts.h"
 #include "runtime/lease.h"
+#include "runtime/limit_group.h"
 #include "runtime/placeholder.h"
 #include "runtime/prepare.h"
 #include "runtime/supervise.h"
@@ -33,5 +34,6 @@ struct launch {
     int turn; /* see turn.h; -1: not held */
     struct sandbox sandbox;
     struct evidence evidence;
+    struct limit_groups groups;
     int exit_code;
 };

@@ -146,7 +146,11 @@ def the_time_ends_although_the_launcher_is_stopped():
 def text_artifacts_refuse_a_limit_that_only_the_launcher_holds():
     with world() as w:
         for target in ("bwrap", "bwrap-sh"):
-            for text, control in (("limit time to 5s\n", b"limit.time"),):
+            for text, control in (
+                ("limit time to 5s\n", b"limit.time"),
+                ("limit processes to 5\n", b"limit.processes"),
+                ("limit memory to 1GiB\n", b"limit.memory"),
+            ):
                 source = 'sbx 1\npolicy "t"\ngrant write $WORK\n' + text
                 options = ["-t", target, "--root", f"WORK={w.work}"]
                 result = w.compile(source, *options, check_status=False)
@@ -154,6 +158,105 @@ def text_artifacts_refuse_a_limit_that_only_the_launcher_holds():
                 check(control in result.stderr and b"sbx-launch" in result.stderr, result.stderr)
                 accepted = source + f'accept {control.decode()} on bwrap because "test"\n'
                 equal(w.compile(accepted, *options, check_status=False).returncode, 0, f"{target}, accepted")
+
+
+FORKS = """
+import os, threading, time
+def more(make):
+    made = 0
+    try:
+        while made < 100:
+            make()
+            made += 1
+    except (OSError, RuntimeError):
+        pass
+    return made
+def child():
+    if os.fork() == 0:
+        time.sleep(100)
+"""
+
+
+def control(lease, name):
+    return {entry["control"]: entry for entry in lease["enforcedControls"]}.get(name)
+
+
+@test
+def processes_of_the_whole_tree_are_counted_and_no_others():
+    with world() as w:
+        others = [subprocess.Popen(["sleep", str(SLEEP)]) for _ in range(20)]
+        try:
+            # The command itself is one of them.
+            result, lease = w.lease("limit processes to 8\n", "/usr/bin/python3", "-c", FORKS + "print(more(child))")
+            equal(result.succeeded().out, "7\n", "children")
+            nested = "if os.fork() == 0:\n    print(more(child), flush=True)\n    os._exit(0)\nos.wait()"
+            equal(w.python("limit processes to 8\n", FORKS + nested).succeeded().out, "6\n", "grandchildren")
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        equal(control(lease, "limit.processes")["how"], "enforced")
+        check(" 9, process 1 included" in control(lease, "limit.processes")["evidence"], str(lease))
+
+
+@test
+def threads_count_as_processes():
+    with world() as w:
+        script = FORKS + "print(more(lambda: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()))"
+        equal(w.python("limit processes to 8\n", script).succeeded().out, "7\n")
+
+
+@test
+def the_command_cannot_raise_its_limit_of_processes():
+    with world() as w:
+        script = FORKS + """
+import resource
+for value in (1000, resource.RLIM_INFINITY):
+    try:
+        resource.setrlimit(resource.RLIMIT_NPROC, (value, value))
+    except (OSError, ValueError):
+        pass
+print(more(child))
+"""
+        equal(w.python("limit processes to 8\n", script).succeeded().out, "7\n")
+
+
+@test
+def a_command_alone_fits_into_one_process():
+    with world() as w:
+        w.launch("limit processes to 1\n", "true").succeeded()
+        check(w.shell("limit processes to 1\n", "(exit 0); (exit 0)").code != 0, "a second process ran")
+
+
+@test
+def the_smallest_number_of_processes_holds():
+    with world() as w:
+        script = FORKS + "print(more(child))"
+        equal(w.python("limit processes to 100\nlimit processes to 4\n", script).succeeded().out, "3\n")
+
+
+EATS = "x = []\nfor i in range(400):\n    x.append(b'x' * (1 << 20))\nprint('ate all')\n"
+
+
+@test
+def memory_is_limited_or_nothing_runs():
+    """Which of both depends on what this user may do here; as root it is always limited (see below)."""
+    with world() as w:
+        result = w.python("limit memory to 64MiB\n", EATS)
+        if result.code == 125:
+            result.refused("limit.memory", "control group", "accept limit.memory")
+        else:
+            equal((result.code, result.out), (137, ""))
+
+
+@test
+def what_a_machine_cannot_hold_can_be_accepted():
+    with world() as w:
+        text = 'limit memory to 64MiB\naccept limit.memory on bwrap because "small machine"\n'
+        result, lease = w.lease(text, "true")
+        result.succeeded()
+        accepted = [entry["control"] for entry in lease["acceptedExceptions"]]
+        check((control(lease, "limit.memory") is None) == (accepted == ["limit.memory"]), str(lease))
 
 
 main()

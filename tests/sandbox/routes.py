@@ -180,8 +180,6 @@ def what_cannot_be_held_is_refused_and_nothing_runs():
             ("grant network host example.com port 443\n", "net.host"),
             ("grant network address 203.0.113.1\n", "net.address"),
             ("grant network loopback port 3000\n", "net.loopback"),
-            ("limit processes to 5\n", "limit.processes"),
-            ("limit memory to 1GiB\n", "limit.memory"),
             ("deny exec /usr/bin/ls\n", "exec.deny"),
             ("grant service keychain\n", "service.keychain"),
         ):
