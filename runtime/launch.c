@@ -410,7 +410,8 @@ static bool (*const steps[])(struct launch *launch) = {
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
-    step_inner, step_signals, step_placeholders, step_mounts, step_start, step_groups, step_evidence, step_record,
+    step_inner, step_signals, step_placeholders, step_mounts,
+    step_start, step_groups,  step_evidence,     step_record,
 };
 
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */
