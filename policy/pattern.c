@@ -404,6 +404,71 @@ bool pattern_covers_cut(const struct pattern *pattern, const struct pattern_path
            sequence_matches(&pattern->exact, path, fixed, false, false);
 }
 
+/* ---- following a path down ---- */
+
+enum { FOLLOWED_MOST = 62 };
+
+static pattern_progress progress_bit(uint32_t component)
+{
+    return (pattern_progress)1 << component;
+}
+
+/* Component `at` may come next, and where it is ** in the middle, also what follows it. */
+static pattern_progress progress_at(const struct sequence *sequence, uint32_t at)
+{
+    bool open = at + 1 < sequence->count && sequence->items[at].many;
+    return progress_bit(at) | (open ? progress_bit(at + 1) : 0);
+}
+
+bool pattern_can_follow(const struct pattern *pattern)
+{
+    return pattern->folded.count == 0 && pattern->exact.count <= FOLLOWED_MOST;
+}
+
+pattern_progress pattern_step(const struct pattern *pattern, pattern_progress progress, const char *name,
+                              size_t length)
+{
+    const struct sequence *sequence = &pattern->exact;
+    struct name next_name = {name, length};
+    pattern_progress next = PATTERN_NOWHERE;
+
+    for (uint32_t at = 0; at < sequence->count; at++) {
+        if ((progress & progress_bit(at)) == 0)
+            continue;
+        bool last = at + 1 == sequence->count;
+        if (sequence->items[at].many)
+            next |= progress_at(sequence, at) | (last ? progress_bit(sequence->count) : 0);
+        else if (component_matches(&sequence->items[at], next_name, false))
+            next |= progress_at(sequence, at + 1);
+    }
+    return next;
+}
+
+pattern_progress pattern_follow(const struct pattern *pattern, const char *path, size_t length)
+{
+    uint32_t ends[PATTERN_DEPTH];
+    struct pattern_path parts;
+    pattern_progress progress = progress_at(&pattern->exact, 0);
+
+    if (!cut(&parts, ends, path, length))
+        return progress;
+    for (uint32_t i = 0; i < parts.count && progress != PATTERN_NOWHERE; i++) {
+        struct name name = name_at(&parts, i);
+        progress = pattern_step(pattern, progress, name.bytes, name.length);
+    }
+    return progress;
+}
+
+bool pattern_has_arrived(const struct pattern *pattern, pattern_progress progress)
+{
+    return (progress & progress_bit(pattern->exact.count)) != 0;
+}
+
+bool pattern_goes_on(const struct pattern *pattern, pattern_progress progress)
+{
+    return (progress & ~progress_bit(pattern->exact.count)) != 0;
+}
+
 /* ---- text ---- */
 
 size_t pattern_fixed_prefix(const char *text)

@@ -41,6 +41,26 @@ bool pattern_matches(const struct pattern *pattern, const char *path, size_t len
  * false. */
 bool pattern_may_match_below(const struct pattern *pattern, const char *path, size_t length);
 
+/* How far a pattern has come on the way down a path: the set of its components that may match the next
+ * name. With it a walk judges an entry by its name alone. */
+typedef uint64_t pattern_progress;
+
+enum { PATTERN_NOWHERE = 0 }; /* nothing at this place or below it can match any more */
+
+/* Whether the pattern can be followed so: it does not fold and has at most 62 components. */
+bool pattern_can_follow(const struct pattern *pattern);
+
+/* How far the pattern has come at `path`. */
+pattern_progress pattern_follow(const struct pattern *pattern, const char *path, size_t length);
+
+/* How far it has come at the entry `name` of a directory where it had come to `progress`. */
+pattern_progress pattern_step(const struct pattern *pattern, pattern_progress progress, const char *name,
+                              size_t length);
+
+/* Whether the place itself matches; whether something below it may. */
+bool pattern_has_arrived(const struct pattern *pattern, pattern_progress progress);
+bool pattern_goes_on(const struct pattern *pattern, pattern_progress progress);
+
 /* Length of the fixed part of canonical pattern text before the first component with a sign, and without
  * the final '/': of "/w/a/x?" that of "/w/a". */
 size_t pattern_fixed_prefix(const char *text);

@@ -94,7 +94,9 @@ bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct 
         .facts = facts,
         .notes = notes,
         .resolver = resolver_create(arena),
+        .entries_left = GATHER_ENTRIES_MOST,
     };
+    resolver_ask(gather.resolver, request->remote);
     gather_follow(&gather);
     gather_matches(&gather);
     gather_exceptions(&gather);

@@ -12,6 +12,8 @@
 
 #include <sys/types.h>
 
+struct patience;
+struct remote;
 struct resolver;
 
 struct facts {
@@ -41,8 +43,10 @@ struct facts {
 };
 
 struct facts_request {
-    bool unix_sockets; /* AF_UNIX will be open inside: look for host sockets in reach */
-    uid_t uid;         /* of the command */
+    bool unix_sockets;         /* AF_UNIX will be open inside: look for host sockets in reach */
+    uid_t uid;                 /* of the command */
+    struct patience *patience; /* how long trees may be looked through; NULL: to the end */
+    struct remote *remote;     /* file systems to ask before they are looked at, or NULL */
 };
 
 /* Gathers facts and edits and seals `bound` again. False with error notes (SBX4xx) if the policy cannot be

@@ -3,6 +3,9 @@
 
 #include "runtime/facts.h"
 #include "runtime/link.h"
+#include "runtime/tree.h"
+
+enum { GATHER_ENTRIES_MOST = 10000000 }; /* looked at in all walks of a launch together */
 
 struct path_vector {
     const char **items;
@@ -16,6 +19,8 @@ struct gather {
     struct facts *facts;
     struct note_list *notes;
     struct resolver *resolver;
+    uint64_t entries_left; /* that may still be looked at in walks */
+    bool given_up;         /* a walk came to no end: there are no more */
     struct path_vector
         extra; /* canonical paths that no rule names and whose level matters: matches of patterns */
     struct path_vector open; /* the same of what exceptions match */
@@ -40,6 +45,17 @@ void gather_repeat(struct gather *gather, uint32_t from, const char *path, const
 
 /* "deny $WORK/a" and so on, for a note's text; what holds without a text is named too. */
 const char *gather_rule(const struct gather *gather, const struct bound_rule *rule);
+
+/* What a walk is for, in words for whoever must be told that it came to no end. */
+struct walk_purpose {
+    const char *what; /* "denied patterns would have to be looked for" */
+    const char *help;
+};
+
+/* gather_walk.c: walks from `start`, as tree_visit does, within the limits of the job. False with a note that
+ * refuses the launch if they do not do. */
+bool gather_walk(struct gather *gather, struct tree_walk *walk, const char *start, const void *state,
+                 const struct walk_purpose *purpose);
 
 /* follow.c: repeats denies at what their links lead to, grants, limits and excepts likewise where no link
  * could have been planted; drops grants that lead nowhere. Seals. */

@@ -32,7 +32,7 @@ static const char architecture[] = "aarch64";
 static const char architecture[] = "unknown";
 #endif
 
-enum { FIRST_MASK = 64, OWN_DESCRIPTORS = 64 };
+enum { FIRST_MASK = 64, OWN_DESCRIPTORS = 64, WATCHDOG_SECONDS = LOOK_SECONDS + 15 };
 
 /* bubblewrap is asked for its version here and answers while this machine is looked at and a sandbox is made. */
 static bool step_engine(struct launch *launch)
@@ -95,10 +95,16 @@ static void remove_placeholders(struct launch *launch)
 
 static bool step_facts(struct launch *launch)
 {
-    struct facts_request request = {.unix_sockets = launch->unix_sockets, .uid = geteuid()};
+    struct facts_request request = {.unix_sockets = launch->unix_sockets,
+                                    .uid = geteuid(),
+                                    .patience = &launch->patience,
+                                    .remote = launch->remote};
 
-    if (!facts_gather(launch->arena, launch->prepared.bound, &request, &launch->facts, &launch->notes) ||
-        !own_files_hold(launch->arena, &launch->prepared, &launch->notes))
+    patience_begin(&launch->patience, &launch->signals, launch->options->quiet);
+    bool gathered =
+        facts_gather(launch->arena, launch->prepared.bound, &request, &launch->facts, &launch->notes);
+    patience_over(&launch->patience);
+    if (!gathered || !own_files_hold(launch->arena, &launch->prepared, &launch->notes))
         return false;
     note_list_of(launch, SBX425_MATCH, "a pattern denies", launch->facts.matches, launch->facts.match_count);
     note_list_of(launch, SBX426_SOCKET_MASKED, "out of reach: the socket", launch->facts.masked_sockets,
@@ -405,13 +411,12 @@ static bool step_record(struct launch *launch)
 
 /* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
 static bool (*const steps[])(struct launch *launch) = {
-    step_directory, step_policy,  step_bind, step_engine,    step_controls, step_lease, step_turn,
-    step_facts,     step_streams, step_plan, step_variables, step_backend,  step_words,
+    step_directory, step_policy, step_bind,    step_engine, step_controls,  step_lease,   step_turn,
+    step_signals,   step_facts,  step_streams, step_plan,   step_variables, step_backend, step_words,
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
-    step_inner, step_signals, step_placeholders, step_mounts,
-    step_start, step_groups,  step_evidence,     step_record,
+    step_inner, step_placeholders, step_mounts, step_start, step_groups, step_evidence, step_record,
 };
 
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */
@@ -448,9 +453,11 @@ static enum report_level level_of(const struct options *options)
 
 static bool take_steps(struct launch *launch, bool (*const *list)(struct launch *), size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        watchdog_again(&launch->watchdog);
         if (!list[i](launch))
             return false;
+    }
     return true;
 }
 
@@ -465,7 +472,11 @@ int launch(struct arena *arena, const struct options *options)
 
     if (options->unsandboxed)
         return launch_unsandboxed(&launch);
+    launch.remote = remote_find(arena);
+    if (launch.remote != NULL)
+        watchdog_begin(&launch.watchdog, WATCHDOG_SECONDS);
     ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
+    watchdog_end(&launch.watchdog);
     if (options->dry_run)
         ready = ready && backend_check(arena, &launch.backend, &launch.notes);
     if (ready && options->dry_run) {

@@ -6,9 +6,12 @@
 #include "runtime/facts.h"
 #include "runtime/lease.h"
 #include "runtime/limit_group.h"
+#include "runtime/patience.h"
 #include "runtime/placeholder.h"
 #include "runtime/prepare.h"
+#include "runtime/remote.h"
 #include "runtime/supervise.h"
+#include "runtime/watchdog.h"
 
 struct launch {
     struct arena *arena;
@@ -20,6 +23,9 @@ struct launch {
     struct lease lease;
     struct lease_place place;
     struct streams streams;
+    struct remote *remote; /* file systems that may not answer, or NULL */
+    struct watchdog watchdog;
+    struct patience patience;
     struct facts facts;
     struct plan plan;
     struct variable_list variables; /* of the command */

@@ -2,6 +2,7 @@
 
 #include "base/intern.h"
 #include "base/vector.h"
+#include "runtime/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@ enum { LINKS_MOST = 40, REST_LONGEST = LINKS_MOST * PATH_MAX };
 
 struct resolver {
     struct arena *arena;
+    struct remote *remote; /* NULL: every file system answers */
     struct {
         const char *path;
         struct resolved *found;
@@ -26,6 +28,7 @@ struct resolver {
 /* One walk from / to an end. */
 struct walk {
     struct arena *arena;
+    struct remote *remote;
     struct resolved *found;
     int directory;           /* O_PATH descriptor of `canonical` */
     struct buffer canonical; /* "" for / */
@@ -195,6 +198,15 @@ static bool at_process(const struct walk *walk)
            memcmp(walk->canonical.bytes, "/proc", strlen("/proc")) == 0;
 }
 
+static int ask_remote(const struct walk *walk, const char *component)
+{
+    if (walk->remote == NULL)
+        return 0;
+    return remote_ask(walk->remote,
+                      arena_format(walk->arena, "%s/%s",
+                                   walk->canonical.length == 0 ? "" : canonical_path(walk), component));
+}
+
 static bool step(struct walk *walk)
 {
     const char *name = walk->rest + strspn(walk->rest, "/");
@@ -220,6 +232,9 @@ static bool step(struct walk *walk)
         return end_missing(walk, name, false, true);
     memcpy(component, name, length);
     component[length] = '\0';
+    int error = ask_remote(walk, component);
+    if (error != 0)
+        return fail(walk, error);
     int entry = openat(walk->directory, component, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (entry < 0)
         return errno == ENOENT ? end_missing(walk, name, false, false) : fail(walk, errno);
@@ -266,13 +281,15 @@ static bool resolve_at_once(const char *path, struct resolved *found)
     return true;
 }
 
-static struct resolved *resolve(struct arena *arena, const char *path)
+static struct resolved *resolve(struct arena *arena, struct remote *remote, const char *path)
 {
     struct resolved *found = arena_alloc(arena, sizeof *found);
-    if (resolve_at_once(path, found))
+    /* Where something does not answer, the walk finds out at which component. */
+    if (remote_ask(remote, path) == 0 && resolve_at_once(path, found))
         return found;
     struct walk walk = {
         .arena = arena,
+        .remote = remote,
         .found = found,
         .directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
         .canonical = buffer_in(arena),
@@ -311,6 +328,11 @@ struct resolver *resolver_create(struct arena *arena)
     return resolver;
 }
 
+void resolver_ask(struct resolver *resolver, struct remote *remote)
+{
+    resolver->remote = remote;
+}
+
 static uint32_t slot_of(const struct resolver *resolver, const char *path)
 {
     uint32_t slot = (uint32_t)hash_bytes(path, strlen(path)) & (resolver->capacity - 1);
@@ -341,7 +363,7 @@ const struct resolved *resolver_find(struct resolver *resolver, const char *path
     }
     const char *kept = arena_strdup(resolver->arena, path);
     resolver->slots[slot].path = kept;
-    resolver->slots[slot].found = resolve(resolver->arena, kept);
+    resolver->slots[slot].found = resolve(resolver->arena, resolver->remote, kept);
     return resolver->slots[slot].found;
 }
 

@@ -34,10 +34,15 @@ struct resolved {
     uint32_t link_count;
 };
 
+struct remote;
 struct resolver;
 
 /* A resolver keeps what it found for as long as its arena lives: facts are one moment's. */
 struct resolver *resolver_create(struct arena *arena);
+
+/* From now on the file systems in `remote` (may be NULL) are asked before they are looked at; what lies
+ * behind one that does not answer is ENTRY_UNKNOWN with ETIMEDOUT. */
+void resolver_ask(struct resolver *resolver, struct remote *remote);
 
 /* Where `path` (absolute, normalised) leads. Never NULL; the same path gives the same answer. */
 const struct resolved *resolver_find(struct resolver *resolver, const char *path);

@@ -1,7 +1,7 @@
 /* matches.c - what the denied patterns match now, looked for only where something is granted. */
+#include "runtime/findings.h"
 #include "runtime/gather.h"
 #include "runtime/pattern_place.h"
-#include "runtime/tree.h"
 
 #include "base/escape.h"
 #include "base/vector.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { ENTRIES_MOST = 1000000 };
+enum { MATCHES_MOST = 100000 };
 
 /* One RULE_DENY on a pattern. */
 struct search {
@@ -19,7 +19,7 @@ struct search {
     struct pattern *pattern;
     const struct pattern **except_patterns; /* one for each except, NULL where it is a plain path */
     const char *start;                      /* the fixed part, canonical */
-    bool active;                            /* could match below the directory that is being walked */
+    bool followed;                          /* pattern_can_follow */
 };
 
 /* A pattern whose fixed part cannot be followed to its end. */
@@ -33,6 +33,7 @@ struct matches {
     struct search *items;
     uint32_t count, capacity;
     struct path_vector starts;
+    struct findings findings; /* of the walk in hand */
     struct {
         struct blocked *items;
         uint32_t count, capacity;
@@ -90,25 +91,52 @@ static void match_add(struct matches *matches, const char *path, bool link)
         VECTOR_PUSH(gather->arena, &gather->extra, kept);
 }
 
-static enum tree_answer match_visit(void *context, const char *path, size_t length, unsigned char type)
+/* How far a search has come at `path`; PATTERN_NOWHERE also where its except covers the place, and so all
+ * below. */
+static pattern_progress search_enter(const struct matches *matches, const struct search *search,
+                                     const char *path, size_t length)
+{
+    if (is_excepted(matches, search, path, length))
+        return PATTERN_NOWHERE;
+    if (search->followed)
+        return pattern_follow(search->pattern, path, length);
+    return pattern_may_match_below(search->pattern, path, length);
+}
+
+/* The state of a directory is how far each search has come there: its name is all that an entry adds. */
+static enum tree_answer match_visit(void *context, const struct tree_entry *entry)
 {
     struct matches *matches = context;
-    bool below = false, matched = false;
+    const pattern_progress *here = entry->state;
+    pattern_progress *below = entry->below;
+    bool goes_on = false;
     for (uint32_t i = 0; i < matches->count; i++) {
         const struct search *search = &matches->items[i];
-        if (!search->active)
+        if (here[i] == PATTERN_NOWHERE)
             continue;
-        if (pattern_matches(search->pattern, path, length) && !is_excepted(matches, search, path, length)) {
-            if (!matched)
-                match_add(matches, path, type == DT_LNK);
-            matched = true;
-            if (type == DT_LNK)
-                match_follow(matches, search, path);
+        bool arrived, further;
+        if (search->followed) {
+            pattern_progress next = pattern_step(search->pattern, here[i], entry->name, entry->name_length);
+            arrived = pattern_has_arrived(search->pattern, next);
+            further = pattern_goes_on(search->pattern, next) && entry->type == DT_DIR;
+            below[i] = next;
+        } else {
+            arrived = pattern_matches(search->pattern, entry->path, entry->length);
+            further =
+                entry->type == DT_DIR && pattern_may_match_below(search->pattern, entry->path, entry->length);
+            below[i] = further;
         }
-        below = below || (type == DT_DIR && pattern_may_match_below(search->pattern, path, length));
+        if ((arrived || further) && is_excepted(matches, search, entry->path, entry->length))
+            arrived = further = false;
+        if (!further)
+            below[i] = PATTERN_NOWHERE;
+        goes_on = goes_on || further;
+        if (arrived && !findings_add(&matches->findings, entry->path,
+                                     (struct finding){.number = i, .type = entry->type}))
+            return TREE_FAIL;
     }
     /* Places granted below a closed directory are starts of their own. */
-    return below && gather_level(matches->gather, path) > LEVEL_NONE ? TREE_DESCEND : TREE_SKIP;
+    return goes_on && gather_level(matches->gather, entry->path) > LEVEL_NONE ? TREE_DESCEND : TREE_SKIP;
 }
 
 static void deny_whole(struct gather *gather, uint32_t rule, const char *path, int error)
@@ -123,13 +151,33 @@ static void deny_whole(struct gather *gather, uint32_t rule, const char *path, i
     gather_repeat(gather, rule, arena_strdup(gather->arena, path), "pattern");
 }
 
-static void match_closed(void *context, const char *path, int error)
+static bool match_closed(void *context, const char *path, const void *state, int error)
 {
     struct matches *matches = context;
-    for (uint32_t i = 0; i < matches->count; i++) {
-        const struct search *search = &matches->items[i];
-        if (search->active && pattern_may_match_below(search->pattern, path, strlen(path)))
-            deny_whole(matches->gather, search->rule, path, error);
+    const pattern_progress *here = state;
+    bool kept = true;
+    for (uint32_t i = 0; i < matches->count && kept; i++)
+        if (here[i] != PATTERN_NOWHERE)
+            kept = findings_add(&matches->findings, path, (struct finding){.number = i, .error = error});
+    return kept;
+}
+
+/* Findings of one path stand beside each other. */
+static void findings_heed(struct matches *matches)
+{
+    const char *last = NULL;
+    for (size_t i = 0; i < matches->findings.count; i++) {
+        const struct finding *finding = &matches->findings.items[i];
+        const struct search *search = &matches->items[finding->number];
+        if (finding->error != 0) {
+            deny_whole(matches->gather, search->rule, finding->path, finding->error);
+            continue;
+        }
+        if (last == NULL || strcmp(last, finding->path) != 0)
+            match_add(matches, finding->path, finding->type == DT_LNK);
+        if (finding->type == DT_LNK)
+            match_follow(matches, search, finding->path);
+        last = finding->path;
     }
 }
 
@@ -151,6 +199,7 @@ static void searches_find(struct matches *matches)
             .except_patterns = arena_array(gather->arena, rule->except_count, sizeof(struct pattern *)),
             .start = leads->path,
         };
+        search.followed = pattern_can_follow(search.pattern);
         for (uint32_t j = 0; j < rule->except_count; j++)
             if (rule->except[j].pattern)
                 search.except_patterns[j] = pattern_compile(gather->arena, rule->except[j].path, false);
@@ -209,15 +258,32 @@ static bool start_is_reached(const struct matches *matches, uint32_t start)
     return false;
 }
 
-static bool start_walk(struct matches *matches, struct tree_walk *walk, const char *start)
+static bool start_walk(struct matches *matches, const char *start)
 {
+    static const struct walk_purpose purpose = {
+        .what = "denied patterns would have to be looked for",
+        .help = "give the pattern a longer fixed start, such as $WORK/src/**/.env",
+    };
     struct gather *gather = matches->gather;
     const struct resolved *leads = resolver_find(gather->resolver, start);
-    for (uint32_t i = 0; i < matches->count; i++)
-        matches->items[i].active = pattern_may_match_below(matches->items[i].pattern, start, strlen(start));
     if (leads->kind != ENTRY_DIRECTORY || leads->link_count > 0 || leads->process)
         return true;
-    return tree_visit(gather->arena, walk, start);
+    pattern_progress *state = arena_array(gather->arena, matches->count, sizeof *state);
+    struct tree_walk walk = {
+        .context = matches,
+        .state_size = matches->count * sizeof *state,
+        .visit = match_visit,
+        .closed = match_closed,
+    };
+    for (uint32_t i = 0; i < matches->count; i++)
+        state[i] = search_enter(matches, &matches->items[i], start, strlen(start));
+    findings_begin(&matches->findings);
+    bool walked = gather_walk(gather, &walk, start, state, &purpose);
+    findings_sort(&matches->findings);
+    if (walked)
+        findings_heed(matches);
+    findings_end(&matches->findings);
+    return walked;
 }
 
 /* Links in a circle lead nowhere, so there is nothing to deny. */
@@ -237,25 +303,16 @@ void gather_matches(struct gather *gather)
     searches_find(&matches);
     blocked_deny(&matches);
     starts_find(&matches);
-    struct tree_walk walk = {
-        .context = &matches,
-        .visit = match_visit,
-        .closed = match_closed,
-        .remaining = ENTRIES_MOST,
-    };
     for (uint32_t i = 0; i < matches.starts.count; i++)
-        if (!start_is_reached(&matches, i) && !start_walk(&matches, &walk, matches.starts.items[i])) {
-            note_add(gather->notes,
-                     (struct note){
-                         .code = SBX456_TOO_MANY_ENTRIES,
-                         .text = arena_format(gather->notes->arena,
-                                              "denied patterns would have to be looked for in more than %d "
-                                              "files, the last of them below %s",
-                                              ENTRIES_MOST,
-                                              escape_string(gather->notes->arena, matches.starts.items[i])),
-                         .help = "give the pattern a longer fixed start, such as $WORK/src/**/.env",
-                     });
+        if (!start_is_reached(&matches, i) && !start_walk(&matches, matches.starts.items[i]))
             break;
-        }
+    if (gather->matches.count > MATCHES_MOST)
+        note_add(gather->notes, (struct note){
+                                    .code = SBX476_TOO_MANY_MATCHES,
+                                    .text = arena_format(gather->notes->arena,
+                                                         "denied patterns match %u files, more than %d",
+                                                         gather->matches.count, MATCHES_MOST),
+                                    .help = "deny the directories that hold them instead",
+                                });
     bound_seal(gather->bound, NULL);
 }

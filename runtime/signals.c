@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
@@ -28,4 +29,15 @@ bool signals_give_back(const struct signals *signals)
 {
     return sigaction(SIGPIPE, &signals->before_pipe, NULL) == 0 &&
            sigprocmask(SIG_SETMASK, &signals->before, NULL) == 0;
+}
+
+int signals_next_end(const struct signals *signals)
+{
+    struct signalfd_siginfo information;
+
+    while (read(signals->descriptor, &information, sizeof information) == (ssize_t)sizeof information)
+        if (information.ssi_signo != SIGCHLD && information.ssi_signo != SIGWINCH &&
+            information.ssi_signo != SIGCONT && information.ssi_signo != SIGTSTP)
+            return (int)information.ssi_signo;
+    return 0;
 }

@@ -17,3 +17,7 @@ bool signals_take(struct signals *signals);
 
 /* In a child: undoes signals_take. Async-signal-safe. */
 bool signals_give_back(const struct signals *signals);
+
+/* The next signal that came and asks for the end of a launch in preparation, or 0; those before it that do
+ * not are taken and forgotten. */
+int signals_next_end(const struct signals *signals);

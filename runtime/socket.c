@@ -1,9 +1,9 @@
 /* socket.c - covers the host's Unix sockets that the command could otherwise reach, and shows those that
  * are granted. */
+#include "runtime/findings.h"
 #include "runtime/gather.h"
 #include "runtime/mount_table.h"
 #include "runtime/socket_list.h"
-#include "runtime/tree.h"
 
 #include "base/escape.h"
 #include "base/vector.h"
@@ -15,13 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES_MOST = 4000000 };
-
 struct sockets {
     struct gather *gather;
     struct path_vector found;       /* canonical paths of sockets */
     struct host_socket_list sought; /* sockets that are not where their names say */
     struct mount_table mounts;
+    struct findings seen; /* of the walk in hand */
 };
 
 /* Devices are compared as the mount table names them: what stat(2) says differs on btrfs. */
@@ -53,24 +52,28 @@ static bool is_sought_on(const struct sockets *sockets, const struct mount_entry
     return mount == NULL;
 }
 
-static enum tree_answer socket_visit(void *context, const char *path, size_t length, unsigned char type)
+static enum tree_answer socket_visit(void *context, const struct tree_entry *entry)
 {
-    (void)length;
     struct sockets *sockets = context;
-    struct gather *gather = sockets->gather;
-    if (type == DT_SOCK)
-        VECTOR_PUSH(gather->arena, &sockets->found, arena_strdup(gather->arena, path));
-    if (type != DT_DIR || gather_level(gather, path) == LEVEL_NONE)
+    if (entry->type == DT_SOCK &&
+        !findings_add(&sockets->seen, entry->path, (struct finding){.type = entry->type}))
+        return TREE_FAIL;
+    if (entry->type != DT_DIR || gather_level(sockets->gather, entry->path) == LEVEL_NONE)
         return TREE_SKIP;
     /* What is mounted below is a start of its own if a sought socket can be there. */
-    return mount_table_has(&sockets->mounts, path) ? TREE_SKIP : TREE_DESCEND;
+    return mount_table_has(&sockets->mounts, entry->path) ? TREE_SKIP : TREE_DESCEND;
+}
+
+static bool socket_closed(void *context, const char *path, const void *state, int error)
+{
+    struct sockets *sockets = context;
+    (void)state;
+    return findings_add(&sockets->seen, path, (struct finding){.type = DT_DIR, .error = error});
 }
 
 /* Names in a directory that can be searched but not listed may be known to the command. */
-static void socket_closed(void *context, const char *path, int error)
+static void directory_cover(struct gather *gather, const char *path, int error)
 {
-    struct sockets *sockets = context;
-    struct gather *gather = sockets->gather;
     if (error == EACCES && access(path, X_OK) != 0)
         return;
     struct arena *arena = gather->notes->arena;
@@ -91,10 +94,26 @@ static void socket_closed(void *context, const char *path, int error)
 
 static bool walk_from(struct sockets *sockets, struct tree_walk *walk, const char *start)
 {
-    const struct resolved *leads = resolver_find(sockets->gather->resolver, start);
+    static const struct walk_purpose purpose = {
+        .what = "a host socket is not where its name says, and would have to be looked for",
+        .help = "leave out scratch and socket grants, or grant less",
+    };
+    struct gather *gather = sockets->gather;
+    const struct resolved *leads = resolver_find(gather->resolver, start);
     if (leads->kind != ENTRY_DIRECTORY || leads->link_count > 0 || leads->process)
         return true;
-    return tree_visit(sockets->gather->arena, walk, start);
+    findings_begin(&sockets->seen);
+    bool walked = gather_walk(gather, walk, start, NULL, &purpose);
+    findings_sort(&sockets->seen);
+    for (size_t i = 0; walked && i < sockets->seen.count; i++) {
+        const struct finding *seen = &sockets->seen.items[i];
+        if (seen->error != 0)
+            directory_cover(gather, seen->path, seen->error);
+        else
+            VECTOR_PUSH(gather->arena, &sockets->found, arena_strdup(gather->arena, seen->path));
+    }
+    findings_end(&sockets->seen);
+    return walked;
 }
 
 /* Walks what is granted on each file system that holds a sought socket. */
@@ -105,7 +124,6 @@ static bool sought_find(struct sockets *sockets)
         .context = sockets,
         .visit = socket_visit,
         .closed = socket_closed,
-        .remaining = ENTRIES_MOST,
     };
     struct region_list regions = bound_regions(gather->arena, gather->bound, NULL, 0);
     for (uint32_t i = 0; i < regions.count; i++) {
@@ -210,17 +228,8 @@ void gather_sockets(struct gather *gather)
     }
     for (uint32_t i = 0; i < listed.count; i++)
         socket_locate(&sockets, &listed.items[i]);
-    if (sockets.sought.count > 0 && !sought_find(&sockets)) {
-        note_add(gather->notes, (struct note){
-                                    .code = SBX456_TOO_MANY_ENTRIES,
-                                    .text = arena_format(gather->notes->arena,
-                                                         "a host socket is not where its name says, and more "
-                                                         "than %d granted files would have to be looked at",
-                                                         ENTRIES_MOST),
-                                    .help = "leave out scratch and socket grants, or grant less",
-                                });
+    if (sockets.sought.count > 0 && !sought_find(&sockets))
         return;
-    }
     granted_find(&sockets);
 
     struct path_vector masked = {0};

@@ -149,7 +149,6 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
     int64_t deadline = now_milliseconds() + (int64_t)START_SECONDS * 1000;
     struct buffer text = buffer_in(arena);
     struct status_message message;
-    struct signalfd_siginfo information;
 
     /* Whatever bubblewrap leaves behind comes to this process instead of process 1 of the machine. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -176,12 +175,10 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
         }
         if (ready[1].revents != 0 && !errors_take(sandbox, &text))
             return failed(arena, sandbox, &text);
-        if (ready[2].revents != 0 &&
-            read(signals->descriptor, &information, sizeof information) == (ssize_t)sizeof information &&
-            information.ssi_signo != SIGCHLD && information.ssi_signo != SIGWINCH &&
-            information.ssi_signo != SIGCONT && information.ssi_signo != SIGTSTP) {
+        int number = ready[2].revents != 0 ? signals_next_end(signals) : 0;
+        if (number != 0) {
             sandbox_end(sandbox);
-            return (struct outcome){.kind = OUTCOME_INTERRUPTED, .number = (int)information.ssi_signo};
+            return (struct outcome){.kind = OUTCOME_INTERRUPTED, .number = number};
         }
     }
 }

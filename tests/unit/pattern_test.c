@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <string.h>
@@ -253,6 +254,62 @@ static void a_path_that_is_too_deep_to_be_opened_is_matched(void **state)
     arena_destroy(arena);
 }
 
+/* A random word over few letters, so that much matches. */
+static void random_word(char *out, size_t room, const char *letters, uint32_t *seed)
+{
+    size_t length = 0, count = strlen(letters);
+    do {
+        *seed = *seed * 1664525 + 1013904223;
+        out[length++] = letters[(*seed >> 16) % count];
+    } while (length + 1 < room && (*seed >> 24) % 4 != 0);
+    out[length] = '\0';
+}
+
+static void random_path(char *out, size_t size, const char *letters, bool many, uint32_t *seed)
+{
+    size_t length = 0;
+    do {
+        char word[4];
+        *seed = *seed * 1664525 + 1013904223;
+        bool run = many && (*seed >> 16) % 4 == 0;
+        random_word(word, sizeof word, letters, seed);
+        length += (size_t)snprintf(out + length, size - length, "/%s", run ? "**" : word);
+    } while (length + 8 < size && (*seed >> 24) % 5 != 0);
+}
+
+/* Name by name a walk must come to the same as matching the whole path does. */
+static void following_a_path_down_says_the_same_as_matching_it(void **state)
+{
+    uint32_t seed = 20261130, matched = 0;
+    (void)state;
+    for (int round = 0; round < 4000; round++) {
+        struct arena *arena = arena_create(0);
+        char text[40], path[40];
+        random_path(text, sizeof text, "ab?*", true, &seed);
+        const struct pattern *pattern = pattern_compile(arena, text, false);
+        assert_true(pattern_can_follow(pattern));
+        for (int tries = 0; tries < 20; tries++) {
+            random_path(path, sizeof path, "ab", false, &seed);
+            pattern_progress progress = pattern_follow(pattern, "/", 1);
+            for (char *name = path + 1, *end; name[-1] == '/'; name = end + 1) {
+                end = name + strcspn(name, "/");
+                size_t length = (size_t)(end - path);
+                progress = pattern_step(pattern, progress, name, (size_t)(end - name));
+                bool whole = pattern_matches(pattern, path, length);
+                matched += whole;
+                assert_int_equal(pattern_has_arrived(pattern, progress), whole);
+                assert_true(pattern_follow(pattern, path, length) == progress);
+                if (pattern_goes_on(pattern, progress))
+                    assert_true(pattern_may_match_below(pattern, path, length));
+                if (*end == '\0')
+                    break;
+            }
+        }
+        arena_destroy(arena);
+    }
+    assert_true(matched > 10000);
+}
+
 static void folding_keeps_components(void **state)
 {
     char out[64];
@@ -273,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_fixed_prefix_ends_before_the_first_sign),
         cmocka_unit_test(hostile_patterns_take_linear_time),
         cmocka_unit_test(a_path_that_is_too_deep_to_be_opened_is_matched),
+        cmocka_unit_test(following_a_path_down_says_the_same_as_matching_it),
         cmocka_unit_test(folding_keeps_components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
