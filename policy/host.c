@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/host_path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,16 +37,6 @@ struct binder {
     struct note_list *notes;
 };
 
-static const char *resolve(struct arena *arena, const char *path)
-{
-    char *resolved = realpath(path, NULL);
-    if (resolved == NULL)
-        return NULL;
-    const char *copy = arena_strdup(arena, resolved);
-    free(resolved);
-    return copy;
-}
-
 /* Where the dangling link `link` leads: its text, below the real directory that holds it. NULL if it is no link. */
 static const char *dangling_aim(struct arena *arena, const char *link)
 {
@@ -58,7 +49,7 @@ static const char *dangling_aim(struct arena *arena, const char *link)
         return arena_strdup(arena, text);
     const char *slash = strrchr(link, '/');
     const char *holder =
-        resolve(arena, slash == link ? "/" : arena_copy(arena, link, (size_t)(slash - link)));
+        host_resolve(arena, slash == link ? "/" : arena_copy(arena, link, (size_t)(slash - link)));
     return holder == NULL ? NULL : arena_format(arena, "%s/%s", strcmp(holder, "/") == 0 ? "" : holder, text);
 }
 
@@ -67,7 +58,7 @@ static const char *canonical_within(struct arena *arena, const char *path, unsig
     const char *rest = "";
     for (size_t length = strlen(path); length > 0;) {
         const char *head = arena_copy(arena, path, length);
-        const char *resolved = resolve(arena, head);
+        const char *resolved = host_resolve(arena, head);
         if (resolved != NULL)
             return arena_format(arena, "%s%s", strcmp(resolved, "/") == 0 && *rest != '\0' ? "" : resolved,
                                 rest);
@@ -148,7 +139,7 @@ static void given_add(struct binder *binder, const struct variable *given)
         return;
     }
     struct root_value *value = &binder->bindings->roots[root];
-    const char *path = *given->value == '/' ? resolve(binder->arena, given->value) : NULL;
+    const char *path = *given->value == '/' ? host_resolve(binder->arena, given->value) : NULL;
     if (*given->value != '/') {
         given_refuse(binder, given, "the path is not absolute");
     } else if (path == NULL) {
@@ -181,7 +172,7 @@ static void home_find(struct binder *binder)
             home_refuse(home, "is not set");
         else if (*path != '/')
             home_refuse(home, "is not an absolute path");
-        else if ((path = resolve(binder->arena, path)) == NULL)
+        else if ((path = host_resolve(binder->arena, path)) == NULL)
             home_refuse(home, "names no directory");
         else
             *home = bound_to(binder->arena, path, given);
@@ -220,7 +211,8 @@ static void work_find(struct binder *binder)
     if (binder->bindings->roots[ROOT_WORK].state == ROOT_BOUND)
         return;
     const char *work = binder->request->work;
-    root_set(binder, ROOT_WORK, work != NULL ? resolve(binder->arena, work) : resolve(binder->arena, "."));
+    root_set(binder, ROOT_WORK,
+             work != NULL ? host_resolve(binder->arena, work) : host_resolve(binder->arena, "."));
 }
 
 static void temporary_find(struct binder *binder)
@@ -349,7 +341,7 @@ static void managed_bind(struct binder *binder)
 static const char *view_canonical(void *context, struct arena *arena, const char *path)
 {
     (void)context;
-    return resolve(arena, path);
+    return host_resolve(arena, path);
 }
 
 static bool view_is_directory(void *context, const char *path)

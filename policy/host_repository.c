@@ -1,11 +1,11 @@
 #include "policy/host.h"
 
 #include "base/escape.h"
+#include "policy/host_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,30 +20,6 @@ struct finder {
     uid_t uid;
     struct note_list *notes;
 };
-
-static const char *join(struct arena *arena, const char *directory, const char *name)
-{
-    return arena_format(arena, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
-}
-
-/* The directory that holds the canonical `path`, or NULL above "/". */
-static const char *parent(struct arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL || path[1] == '\0')
-        return NULL;
-    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
-}
-
-static const char *canonical(struct arena *arena, const char *path)
-{
-    char *resolved = realpath(path, NULL);
-    if (resolved == NULL)
-        return NULL;
-    const char *copy = arena_strdup(arena, resolved);
-    free(resolved);
-    return copy;
-}
 
 static bool owner_counts(const struct finder *finder, const struct stat *about)
 {
@@ -92,7 +68,7 @@ static const char *pointer_read(const struct finder *finder, const char *path)
 /* `path` as written in a file that lies in `directory`. */
 static const char *absolute(struct arena *arena, const char *directory, const char *path)
 {
-    return *path == '/' ? path : join(arena, directory, path);
+    return *path == '/' ? path : host_join(arena, directory, path);
 }
 
 static bool is_directory(const struct finder *finder, const char *path)
@@ -106,22 +82,22 @@ static bool is_directory(const struct finder *finder, const char *path)
 static bool is_common(const struct finder *finder, const char *path)
 {
     struct stat about;
-    return is_directory(finder, path) && is_directory(finder, join(finder->arena, path, "objects")) &&
-           is_directory(finder, join(finder->arena, path, "refs")) &&
-           lstat(join(finder->arena, path, "HEAD"), &about) == 0;
+    return is_directory(finder, path) && is_directory(finder, host_join(finder->arena, path, "objects")) &&
+           is_directory(finder, host_join(finder->arena, path, "refs")) &&
+           lstat(host_join(finder->arena, path, "HEAD"), &about) == 0;
 }
 
 /* Whether `target`/gitdir names the .git of `repository`. */
 static bool points_back(const struct finder *finder, const char *target, const char *repository)
 {
-    const char *back = pointer_read(finder, join(finder->arena, target, "gitdir"));
+    const char *back = pointer_read(finder, host_join(finder->arena, target, "gitdir"));
     if (back == NULL)
         return false;
     back = absolute(finder->arena, target, back);
     const char *slash = strrchr(back, '/');
     if (strcmp(slash, "/.git") != 0)
         return false;
-    const char *holder = canonical(
+    const char *holder = host_resolve(
         finder->arena, slash == back ? "/" : arena_copy(finder->arena, back, (size_t)(slash - back)));
     return holder != NULL && strcmp(holder, repository) == 0;
 }
@@ -129,11 +105,11 @@ static bool points_back(const struct finder *finder, const char *target, const c
 /* COMMON if `target` is COMMON/worktrees/NAME and belongs to `repository`, else NULL. */
 static const char *worktree_common(const struct finder *finder, const char *target, const char *repository)
 {
-    const char *worktrees = parent(finder->arena, target);
-    const char *common = worktrees == NULL ? NULL : parent(finder->arena, worktrees);
+    const char *worktrees = host_parent(finder->arena, target);
+    const char *common = worktrees == NULL ? NULL : host_parent(finder->arena, worktrees);
     if (common == NULL || strcmp(strrchr(worktrees, '/'), "/worktrees") != 0)
         return NULL;
-    const char *upward = pointer_read(finder, join(finder->arena, target, "commondir"));
+    const char *upward = pointer_read(finder, host_join(finder->arena, target, "commondir"));
     if (upward == NULL || strcmp(upward, "../..") != 0 || !points_back(finder, target, repository))
         return NULL;
     return is_common(finder, common) ? common : NULL;
@@ -142,12 +118,12 @@ static const char *worktree_common(const struct finder *finder, const char *targ
 /* Whether `target` lies in .git/modules of a repository above `repository`. */
 static bool is_submodule(const struct finder *finder, const char *target, const char *repository)
 {
-    for (const char *above = parent(finder->arena, repository); above != NULL;
-         above = parent(finder->arena, above)) {
+    for (const char *above = host_parent(finder->arena, repository); above != NULL;
+         above = host_parent(finder->arena, above)) {
         mode_t mode;
         if (!holds_git(finder, above, &mode) || !S_ISDIR(mode))
             continue;
-        const char *modules = join(finder->arena, above, ".git/modules/");
+        const char *modules = host_join(finder->arena, above, ".git/modules/");
         if (strncmp(target, modules, strlen(modules)) == 0)
             return true;
     }
@@ -167,10 +143,11 @@ static const char *pointer_follow(const struct finder *finder, const char *repos
                                   struct root_value *gitdir)
 {
     static const char title[] = "gitdir: ";
-    const char *line = pointer_read(finder, join(finder->arena, repository, ".git"));
+    const char *line = pointer_read(finder, host_join(finder->arena, repository, ".git"));
     if (line == NULL || strncmp(line, title, strlen(title)) != 0)
         return "it does not name a Git directory";
-    const char *target = canonical(finder->arena, absolute(finder->arena, repository, line + strlen(title)));
+    const char *target =
+        host_resolve(finder->arena, absolute(finder->arena, repository, line + strlen(title)));
     if (target == NULL || !is_directory(finder, target))
         return "what it names is no directory of yours that others cannot write";
     const char *common = worktree_common(finder, target, repository);
@@ -182,7 +159,7 @@ static const char *pointer_follow(const struct finder *finder, const char *repos
 
 static void note_unset(const struct finder *finder, const char *repository, const char *cause)
 {
-    const char *git = escape_string(finder->arena, join(finder->arena, repository, ".git"));
+    const char *git = escape_string(finder->arena, host_join(finder->arena, repository, ".git"));
     note_add(finder->notes,
              (struct note){
                  .code = SBX177_GITDIR_UNSET,
@@ -196,14 +173,14 @@ void repository_find(struct arena *arena, const char *work, uid_t uid, struct ro
     struct finder finder = {.arena = arena, .uid = uid, .notes = notes};
     mode_t mode = 0;
     *repo = *gitdir = (struct root_value){.state = ROOT_UNSET};
-    for (; work != NULL && !holds_git(&finder, work, &mode); work = parent(arena, work))
+    for (; work != NULL && !holds_git(&finder, work, &mode); work = host_parent(arena, work))
         if (mode != 0)
             note_unset(&finder, work, "it is a link, or it or its directory is not yours alone to write");
     if (work == NULL)
         return;
     bind_paths(arena, repo, work, NULL);
     if (S_ISDIR(mode)) {
-        bind_paths(arena, gitdir, join(arena, work, ".git"), NULL);
+        bind_paths(arena, gitdir, host_join(arena, work, ".git"), NULL);
         return;
     }
     const char *cause = pointer_follow(&finder, work, gitdir);

@@ -2,29 +2,15 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/host_path.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* What git itself takes of a pointer file; a longer one is no pointer to it. */
 enum { POINTER_MOST = 1 << 20 };
-
-static const char *join(struct arena *arena, const char *directory, const char *name)
-{
-    return arena_format(arena, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
-}
-
-/* The directory that holds the canonical `path`, or NULL above "/". */
-static const char *parent(struct arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL || path[1] == '\0')
-        return NULL;
-    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
-}
 
 static bool is_absent(int error)
 {
@@ -82,7 +68,7 @@ static const char *pointer_text(struct arena *arena, const char *path, struct gi
 static const char *pointer_target(struct arena *arena, const char *directory, const char *text,
                                   struct git_trees *trees)
 {
-    const char *path = *text == '/' ? text : join(arena, directory, text);
+    const char *path = *text == '/' ? text : host_join(arena, directory, text);
     const char *clean = path_cleaned(arena, path), *found = host_canonical(arena, path);
     if (found != NULL && (strcmp(found, clean) == 0 || strstr(text, "..") == NULL))
         return clean;
@@ -94,7 +80,7 @@ static const char *pointer_target(struct arena *arena, const char *directory, co
 static void gitdir_add(struct arena *arena, const char *top, const char *gitdir, struct git_trees *trees)
 {
     struct git_tree tree = {.top = top, .gitdir = gitdir};
-    const char *common = pointer_text(arena, join(arena, gitdir, "commondir"), trees);
+    const char *common = pointer_text(arena, host_join(arena, gitdir, "commondir"), trees);
     if (common != NULL && *common != '\0')
         tree.common = pointer_target(arena, gitdir, common, trees);
     VECTOR_PUSH(arena, trees, tree);
@@ -114,7 +100,7 @@ static void pointer_add(struct arena *arena, const char *top, const char *git, s
 
 void git_tree_add(struct arena *arena, const char *top, struct git_trees *trees)
 {
-    const char *git = join(arena, top, ".git"), *unknown = trees->unknown;
+    const char *git = host_join(arena, top, ".git"), *unknown = trees->unknown;
     struct stat about;
     if (lstat(git, &about) != 0) {
         if (!is_absent(errno))
@@ -139,6 +125,6 @@ void git_tree_add(struct arena *arena, const char *top, struct git_trees *trees)
 void git_trees_find(struct arena *arena, const char *work, struct git_trees *trees)
 {
     *trees = (struct git_trees){0};
-    for (const char *top = work; top != NULL; top = parent(arena, top))
+    for (const char *top = work; top != NULL; top = host_parent(arena, top))
         git_tree_add(arena, top, trees);
 }

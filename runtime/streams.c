@@ -2,6 +2,7 @@
 
 #include "base/measure.h"
 #include "runtime/link.h"
+#include "runtime/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,20 +126,6 @@ static bool pump_finish(struct streams *streams, int i)
     close(streams->pump_to[i]);
     streams->pump_from[i] = streams->pump_to[i] = -1;
     return false;
-}
-
-static bool write_all(int to, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(to, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
 }
 
 /* From a file into the pipe. A write of at most PIPE_BUF bytes goes in whole or not at all, and what did
