@@ -117,16 +117,22 @@ unit-%: $(BUILD)/tests/unit/%_test
 unit: $(UNIT)
 	@for test in $(UNIT); do $$test || exit 1; done
 
+# The targets of make fuzz, to be given each known input once.
+REPLAY := $(patsubst tests/fuzz/%_fuzz.c,$(BUILD)/tests/fuzz/%_replay,$(wildcard tests/fuzz/*_fuzz.c))
+$(BUILD)/tests/fuzz/%_replay: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVES)
+	@echo link $@
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+
 # The optimised build runs everything in full; the sanitized one runs a tenth of the random questions.
 ifeq ($(SANITIZE),1)
-check: all $(UNIT)
+check: all $(UNIT) $(REPLAY)
 	tests/run $(BUILD) --sanitized
 else
 check: all $(UNIT) $(ESCAPE)
 	$(MAKE) SANITIZE=1 all unit-programs
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif
-unit-programs: $(UNIT)
+unit-programs: $(UNIT) $(REPLAY)
 
 # What is measured, against which targets: docs/performance.md.
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))

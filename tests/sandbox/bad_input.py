@@ -135,12 +135,11 @@ def uses_that_do_not_end():
         w.make("self.sbx", head + 'use "self.sbx"\n')
         for name in ("a", "self"):
             path = w.make("cycle.sbx", f'sbx 1\npolicy "p"\nuse "{name}.sbx"\n')
-            for command in ([SBXC, path, "-o", "-"], [SBXC, "why", path, "read", "/x"]):
-                run(w, command, 2, "error[SBX121]", "is being read already")
+            refused(w, path, "SBX121", "is being read already")
         for number in range(40):
             w.make(f"deep/{number}.sbx", head + f'use "{number + 1}.sbx"\n')
         path = w.make("deep/top.sbx", 'sbx 1\npolicy "p"\nuse "0.sbx"\n')
-        run(w, [SBXC, path, "-o", "-"], 2, "error[SBX", "16")
+        refused(w, path, "SBX122", "16")
 
 
 @test
@@ -168,6 +167,26 @@ def a_damaged_compiled_policy():
             check(not os.path.exists(f"{w.top}/out.bin"), "something was written")
 
 
+@test
+def every_byte_of_a_compiled_policy_counts():
+    step = int(os.environ.get("SBX_DIVISOR", "1"))
+    with place() as w:
+        source = w.make("small.sbx", 'sbx 1\npolicy "t"\ngrant write $WORK\ndeny $WORK/*.pem except $WORK/a\n')
+        path = f"{w.top}/damaged.bin"
+        run(w, [SBXC, source, "-o", path], 0)
+        with open(path, "rb") as file:
+            whole = file.read()
+        flipped = [whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :] for at in range(len(whole))]
+        cut = [whole[:length] for length in range(len(whole))]
+        check(len(flipped) > 200, "the policy is too small to say anything")
+        for content in (flipped + cut)[::step]:
+            with open(path, "wb") as file:
+                file.write(content)
+            run(w, [SBXC, "why", path, "write", "/w/x"], 2, "damaged.bin")
+            run(w, [LAUNCHER, path, "--", "touch", "ran"], 125, "error[SBX402]")
+        equal(os.listdir(w.work), [], "what ran")
+
+
 FULL = """
 mount -t tmpfs -o size=64k,mode=1777 none "$1" || exit 99
 printf '%s' 'the output as it was' > "$1/out.bin"
@@ -179,6 +198,23 @@ exit $code
 """
 
 
+# A lease is written before the command starts: where it cannot be, nothing runs.
+FULL_LEASE = """
+mount -t tmpfs -o size=64k,mode=1777 none "$1" || exit 99
+printf '%s' 'the lease as it was' > "$1/lease.json"
+dd if=/dev/zero of="$1/filler" bs=1k 2>/dev/null
+"$2" --lease "$1/lease.json" "$3" -- touch ran; code=$?
+printf '%s' 'the lease as it was' | cmp - "$1/lease.json" || exit 98
+test "$(ls -A "$1" | tr '\\n' ' ')" = 'filler lease.json ' || exit 97
+test ! -e ran || exit 96
+exit $code
+"""
+
+
+# A mount namespace of the test's own; an ordinary user gets it with a user namespace.
+OWN_MOUNTS = ["unshare", *([] if IS_ROOT else ["--user", "--map-root-user"]), "--mount", "--propagation", "private"]
+
+
 @test
 def a_full_disk():
     with place() as w:
@@ -186,16 +222,20 @@ def a_full_disk():
         with open("/dev/full", "wb") as full:
             run(w, [SBXC, source, "-o", "-"], 2, "No space left", stdout=full)
         run(w, [SBXC, source, "-o", "/dev/full"], 2, "/dev/full")
-        if IS_ROOT:
-            command = ["unshare", "-m", "--propagation", "private", "sh", "-c", FULL, "sh", w.outside, SBXC, source]
-            run(w, command, 2, "No space left")
-        else:
-            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
-            out = raw(w, "outside/out.bin", OLD)
-            run(w, [SBXC, source, "-o", out], 2, "too large", preexec_fn=limit)
-            with open(out, "rb") as file:
-                equal(file.read(), OLD, "the old output")
-            equal(os.listdir(w.outside), ["out.bin"], "what is beside it")
+        run(w, [*OWN_MOUNTS, "sh", "-c", FULL, "sh", w.outside, SBXC, source], 2, "No space left")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+        out = raw(w, "outside/out.bin", OLD)
+        run(w, [SBXC, source, "-o", out], 2, "too large", preexec_fn=limit)
+        with open(out, "rb") as file:
+            equal(file.read(), OLD, "the old output")
+        equal(os.listdir(w.outside), ["out.bin"], "what is beside it")
+
+
+@test
+def a_full_disk_for_the_lease():
+    with place() as w:
+        policy = w.compile(BASE + "grant write $WORK\n")
+        run(w, [*OWN_MOUNTS, "sh", "-c", FULL_LEASE, "sh", w.outside, LAUNCHER, policy], 125, "No space left")
 
 
 @test
