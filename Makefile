@@ -82,7 +82,7 @@ $(BUILD)/shared/sbx.o: $(SBX_PARTS)
 $(BUILD)/libsbx.a: $(BUILD)/shared/sbx.o
 $(BUILD)/libsbx.so.$(SBX_MAJOR): $(SBX_PARTS) policy/sbx.map
 	@echo link $@
-	@$(CC) -shared $(filter-out -static,$(LINK)) -Wl,-soname,$(@F) -Wl,--version-script=policy/sbx.map -o $@ $(SBX_PARTS) -lsodium -lutf8proc
+	@$(CC) -shared $(filter-out -static,$(LINK)) -Wl,-soname,$(@F) -Wl,--version-script=policy/sbx.map -o $@ $(SBX_PARTS) -lsodium -lutf8proc -pthread
 $(BUILD)/libsbx.so: $(BUILD)/libsbx.so.$(SBX_MAJOR)
 	@ln -sf $(<F) $@
 

@@ -7,6 +7,8 @@
 #include "policy/prove_table.h"
 #include "policy/question.h"
 
+#include <pthread.h>
+#include <setjmp.h>
 #include <string.h>
 
 /* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path;
@@ -466,28 +468,89 @@ static const char *compare_around(struct prover *prover, const struct place *pla
     return wrong;
 }
 
-const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
+/* What is wrong at the places from `from` on before `to`. Everything that was collected is only read; scratch memory
+ * comes from `arena`. */
+static const char *compare_range(const struct prover *collected, struct arena *arena, uint32_t from,
+                                 uint32_t to)
 {
     struct question question;
+    struct prover prover = *collected;
+    const char *wrong = NULL;
+    prover.arena = arena;
+    prover.question = &question;
+    prover.exact = prover.folded = (struct ancestors){0};
+    prover.buffer = arena_alloc(arena, FOLD_CAPACITY);
+    prover.below = buffer_in(arena);
+    index_ask(prover.bound->index, "", 0, &question);
+    for (uint32_t i = from; i < to && wrong == NULL; i++)
+        wrong = compare_around(&prover, &prover.places.items[i]);
+    return wrong;
+}
+
+/* ---- two halves at a time ---- */
+
+/* From so many places on starting a thread costs little beside what it saves. */
+enum { PLACES_FOR_TWO = 20000 };
+
+struct half {
+    const struct prover *collected;
+    struct arena *arena; /* of its own, for an arena is one thread's; NULL: out of memory */
+    uint32_t from, to;
+    const char *wrong;
+    bool exhausted;
+};
+
+/* Memory that runs out here must not end the other half's job, which still reads what was collected. */
+static void *compare_half(void *argument)
+{
+    struct half *half = argument;
+    jmp_buf exhausted;
+    half->exhausted = true;
+    if (half->arena == NULL || setjmp(exhausted) != 0)
+        return NULL;
+    arena_on_exhausted(half->arena, &exhausted);
+    half->wrong = compare_range(half->collected, half->arena, half->from, half->to);
+    half->exhausted = false;
+    return NULL;
+}
+
+static const char *compare_in_halves(const struct prover *collected)
+{
+    uint32_t count = collected->places.count, middle = count / 2;
+    struct half first = {.collected = collected, .arena = arena_create(0), .from = 0, .to = middle};
+    struct half second = {.collected = collected, .arena = arena_create(0), .from = middle, .to = count};
+    pthread_t thread;
+    bool beside = pthread_create(&thread, NULL, compare_half, &second) == 0;
+    compare_half(&first);
+    if (beside)
+        pthread_join(thread, NULL);
+    else
+        compare_half(&second);
+
+    bool exhausted = first.exhausted || second.exhausted;
+    const char *wrong = first.wrong != NULL ? first.wrong : second.wrong;
+    if (wrong != NULL && !exhausted)
+        wrong = arena_strdup(collected->arena, wrong);
+    arena_destroy(first.arena);
+    arena_destroy(second.arena);
+    if (exhausted)
+        (void)arena_alloc(collected->arena, SIZE_MAX); /* counts as out of memory */
+    return wrong;
+}
+
+const char *prove_paths(struct arena *arena, const struct bound_policy *bound)
+{
     struct prover prover = {
         .arena = arena,
         .bound = bound,
-        .question = &question,
         .table = prove_table_create(arena, bound->rules.count),
         .limits = arena_array(arena, bound->policy->layer_count, sizeof *prover.limits),
         .spaces = SPACE_EXCEPT,
         .folds = bound->bindings.system != SYSTEM_LINUX,
         .buffer = arena_alloc(arena, FOLD_CAPACITY),
-        .below = buffer_in(arena),
     };
     for (uint32_t i = 0; i < bound->rules.count; i++)
         add_rule(&prover, &bound->rules.items[i]);
-    index_ask(bound->index, "", 0, &question);
-    prover.exact.count = 0;
-    for (uint32_t i = 0; i < prover.places.count; i++) {
-        const char *wrong = compare_around(&prover, &prover.places.items[i]);
-        if (wrong != NULL)
-            return wrong;
-    }
-    return NULL;
+    return prover.places.count < PLACES_FOR_TWO ? compare_range(&prover, arena, 0, prover.places.count)
+                                                : compare_in_halves(&prover);
 }

@@ -25,6 +25,7 @@ static size_t without_slash(const char *path, size_t length)
 void index_ask(const struct decision_index *index, const char *path, size_t length, struct question *question)
 {
     question->way.root = TRIE_NONE;
+    question->way.count = 0;
     ask(index, path, without_slash(path, length), 0, question);
 }
 

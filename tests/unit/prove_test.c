@@ -296,12 +296,42 @@ static void the_proof_finds_what_a_decision_forgot(void **state)
     }
 }
 
+/* Long enough to be proven in two halves. */
+static void a_long_proof_finds_what_is_wrong_in_either_half(void **state)
+{
+    enum { MANY = 30000 };
+    static const char *const forgotten[] = {"deny /w/7/x", "deny /w/29999/x"};
+    static const char *const found[] = {"/w/7/x", "/w/29999/x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof forgotten / sizeof *forgotten; i++) {
+        struct arena *arena = arena_create(0);
+        struct bindings bindings = build_bindings(SYSTEM_LINUX);
+        struct note_list notes = note_list_in(arena);
+        const char **lines = arena_array(arena, MANY + 2, sizeof *lines);
+        for (uint32_t line = 0; line < MANY; line++)
+            lines[line] = arena_format(arena, "grant read /w/%u/x", line);
+        lines[MANY] = forgotten[i];
+        struct bound_policy *bound = policy_bind(arena, build_policy(arena, lines), &bindings, &notes);
+        bound_seal(bound, NULL);
+        assert_null(bound_prove(arena, bound));
+        bound->rules.count--;
+        bound_seal(bound, NULL);
+        assert_null(bound_prove(arena, bound));
+        bound->rules.count++;
+        const char *wrong = bound_prove(arena, bound);
+        assert_non_null(wrong);
+        assert_non_null(strstr(wrong, found[i]));
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decisions_are_what_the_language_says),
         cmocka_unit_test(regions_hold_every_level),
         cmocka_unit_test(the_proof_finds_what_a_decision_forgot),
+        cmocka_unit_test(a_long_proof_finds_what_is_wrong_in_either_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
