@@ -2,8 +2,10 @@
 
 #include "base/escape.h"
 #include "base/measure.h"
+#include "emitters/bwrap.h"
 #include "runtime/inner.h"
 #include "runtime/process.h"
+#include "runtime/wiring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +13,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const char *const system_places[] = {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", NULL};
 
-enum { VERSION_SECONDS = 5, VERSION_BYTES = 256 };
+enum {
+    VERSION_SECONDS = 5,
+    VERSION_BYTES = 256,
+    FIRST_MASK = 64,      /* masked files use this descriptor and the following ones */
+    OWN_DESCRIPTORS = 64, /* besides those */
+    CALL_WORDS = 8        /* of the call itself, at most */
+};
+
+struct backend {
+    int program;                 /* descriptor of the executable, close-on-exec; -1: not found */
+    const char *path;            /* canonical */
+    struct helper_process asked; /* for its version; no child: not yet */
+    struct buffer words;         /* for --args, each ended by NUL */
+    uint32_t mask_count;
+    int *masks; /* consecutive descriptors on /dev/null that the words name */
+};
 
 /* Opens `path` if it is an executable regular file; `backend` then has its canonical path. */
 static bool open_program(struct arena *arena, const char *path, struct backend *backend)
@@ -98,11 +115,13 @@ static bool is_too_old(const char *version)
     return sscanf(version, "%d.%d", &major, &minor) == 2 && major == 0 && minor < 5;
 }
 
-void backend_seek(struct arena *arena, struct backend *backend)
+static void seek(struct arena *arena, struct engine_use *use)
 {
+    struct backend *backend = arena_alloc(arena, sizeof *backend);
     const char *error;
 
-    *backend = (struct backend){.program = -1};
+    use->own = backend;
+    backend->program = -1;
     for (int i = 0; system_places[i] != NULL; i++) {
         if (!open_program(arena, system_places[i], backend))
             continue;
@@ -113,82 +132,98 @@ void backend_seek(struct arena *arena, struct backend *backend)
     }
 }
 
-bool backend_find(struct arena *arena, const struct bound_policy *bound, const char *search,
-                  struct backend *backend, struct note_list *notes)
+static bool find(struct arena *arena, struct engine_use *use, const struct bound_policy *bound,
+                 const char *search, struct note_list *notes)
 {
+    struct backend *backend = use->own;
     bool found = backend->program >= 0;
 
     if (!found && bound != NULL && search != NULL)
         found = open_on_path(arena, bound, search, backend);
     if (!found) {
-        note_add(notes,
-                 (struct note){.code = SBX412_NO_BUBBLEWRAP,
-                               .text = "bubblewrap is not installed",
-                               .help = "install it: apt install bubblewrap, or dnf install bubblewrap"});
+        note_add(notes, (struct note){
+                            .code = SBX412_NO_BUBBLEWRAP,
+                            .text = use->instead == NULL
+                                        ? "bubblewrap is not installed"
+                                        : arena_format(arena,
+                                                       "bubblewrap is not installed, and the native engine "
+                                                       "cannot be used here: %s",
+                                                       use->instead),
+                            .help = "install it: apt install bubblewrap, or dnf install bubblewrap"});
         return false;
     }
     return true;
 }
 
-bool backend_check(struct arena *arena, struct backend *backend, struct note_list *notes)
+static bool check(struct arena *arena, struct engine_use *use, struct note_list *notes)
 {
+    struct backend *backend = use->own;
     const char *error = NULL;
 
-    if (backend->version == NULL)
-        backend->version = read_version(arena, backend, &error);
-    if (backend->version != NULL && is_too_old(backend->version)) {
-        note_add(notes,
-                 (struct note){.code = SBX429_OLD_BUBBLEWRAP,
-                               .text = arena_format(arena, "bubblewrap %s is too old", backend->version),
-                               .help = "install version 0.5.0 or a later one"});
+    if (use->version == NULL)
+        use->version = read_version(arena, backend, &error);
+    if (use->version != NULL && is_too_old(use->version)) {
+        note_add(notes, (struct note){.code = SBX429_OLD_BUBBLEWRAP,
+                                      .text = arena_format(arena, "bubblewrap %s is too old", use->version),
+                                      .help = "install version 0.5.0 or a later one"});
         return false;
     }
-    if (backend->version == NULL)
+    if (use->version == NULL)
         note_add(notes, (struct note){.code = SBX414_BACKEND_FAILED,
                                       .text = arena_format(arena, "%s --version %s",
                                                            escape_string(arena, backend->path), error),
                                       .help = "see whether this program is bubblewrap and runs at all"});
-    return backend->version != NULL;
+    return use->version != NULL;
 }
 
-/* Both ends of everything between the launcher and the sandbox. */
-struct wiring {
-    int status[2], go[2], errors[2]; /* launcher's end first for status; reading end first for pipes */
-    int words, filter, config, program, null;
-};
-
-static bool wiring_make(const struct backend_request *request, struct wiring *wiring)
+static bool too_many(struct note_list *notes, const char *text, const char *help)
 {
-    *wiring = (struct wiring){.words = -1, .filter = -1, .config = -1, .program = -1, .null = -1};
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wiring->status) != 0 ||
-        pipe2(wiring->go, O_CLOEXEC) != 0 || pipe2(wiring->errors, O_CLOEXEC) != 0)
-        return false;
-    wiring->words = memory_file("arguments", request->words->bytes, request->words->length);
-    if (request->filter != NULL)
-        wiring->filter = memory_file("filter", request->filter->bytes, request->filter->length);
-    wiring->program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    wiring->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return wiring->words >= 0 && wiring->program >= 0 && wiring->null >= 0 &&
-           (request->filter == NULL || wiring->filter >= 0);
+    note_add(notes, (struct note){.code = SBX421_TOO_MANY_OPERATIONS, .text = text, .help = help});
+    return false;
 }
 
-static bool config_make(struct arena *arena, const struct backend_request *request, struct wiring *wiring)
+static bool prepare(struct arena *arena, struct engine_use *use, const struct sandbox_request *request,
+                    struct note_list *notes)
 {
-    struct buffer bytes = buffer_in(arena);
-    struct inner_config *inner = request->inner;
+    struct backend *backend = use->own;
+    struct bwrap_request words = {.plan = request->plan,
+                                  .environment = request->environment,
+                                  .environment_count = request->environment_count,
+                                  .share_network = request->share_network,
+                                  .pid_one = true,
+                                  .new_session = true,
+                                  .seccomp_fd = -1,
+                                  .first_mask_fd = FIRST_MASK};
 
-    inner->status = wiring->status[1];
-    inner->go = wiring->go[0];
-    for (int i = 0; i < 3; i++)
-        inner->streams[i] = request->streams[i];
-    inner_config_write(&bytes, inner);
-    wiring->config = memory_file("stage", bytes.bytes, bytes.length);
-    return wiring->config >= 0;
+    backend->words = buffer_in(arena);
+    backend->mask_count = bwrap_arguments(&backend->words, &words);
+    return bwrap_word_count(&backend->words) + CALL_WORDS <= BWRAP_WORDS ||
+           too_many(notes, "the policy needs more mounts than bubblewrap takes",
+                    "use the native engine, deny whole directories instead of single files, or use fewer "
+                    "patterns");
 }
 
-static bool inherit(int descriptor)
+/* The consecutive descriptors that the words name, each for one masked file. */
+static bool reserve(struct arena *arena, struct engine_use *use, struct note_list *notes)
 {
-    return descriptor < 0 || fcntl(descriptor, F_SETFD, 0) == 0;
+    struct backend *backend = use->own;
+    struct rlimit files;
+    rlim_t wanted = FIRST_MASK + backend->mask_count + OWN_DESCRIPTORS;
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+        files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    backend->masks = arena_array(arena, (size_t)backend->mask_count + 1, sizeof *backend->masks);
+    for (uint32_t i = 0; i < backend->mask_count; i++) {
+        backend->masks[i] = fcntl(null, F_DUPFD_CLOEXEC, FIRST_MASK + (int)i);
+        if (backend->masks[i] != FIRST_MASK + (int)i)
+            return too_many(notes, "there are not enough descriptors for all masked files",
+                            "raise the limit: ulimit -n");
+    }
+    close(null);
+    return true;
 }
 
 static const char *number_word(struct arena *arena, const char *format, int number)
@@ -198,17 +233,17 @@ static const char *number_word(struct arena *arena, const char *format, int numb
     return *format == '\0' ? word : arena_format(arena, "%s%s", format, word);
 }
 
-static char **call_make(struct arena *arena, const struct wiring *wiring)
+static char **call_make(struct arena *arena, const struct wiring *wiring, int words, int filter)
 {
-    const char **argv = arena_array(arena, 10, sizeof *argv);
+    const char **argv = arena_array(arena, CALL_WORDS + 2, sizeof *argv);
     int count = 0;
 
     argv[count++] = "bwrap";
     argv[count++] = "--args";
-    argv[count++] = number_word(arena, "", wiring->words);
-    if (wiring->filter >= 0) {
+    argv[count++] = number_word(arena, "", words);
+    if (filter >= 0) {
         argv[count++] = "--seccomp";
-        argv[count++] = number_word(arena, "", wiring->filter);
+        argv[count++] = number_word(arena, "", filter);
     }
     argv[count++] = "--";
     argv[count++] = number_word(arena, "/proc/self/fd/", wiring->program);
@@ -218,25 +253,22 @@ static char **call_make(struct arena *arena, const struct wiring *wiring)
 }
 
 /* In the child, between fork and exec: only async-signal-safe calls. */
-SBX_NORETURN static void become_backend(const struct backend_request *request, const struct wiring *wiring,
-                                        char *const *argv)
+SBX_NORETURN static void become_backend(const struct backend *backend, const struct sandbox_request *request,
+                                        const struct wiring *wiring, const int *files, char *const *argv)
 {
     char *const none[] = {NULL}, *const *environment = measure_holds(MEASURE_ENVIRONMENT) ? none : environ;
-    bool ready = dup2(wiring->null, STDIN_FILENO) >= 0 && dup2(wiring->null, STDOUT_FILENO) >= 0 &&
-                 dup2(wiring->errors[1], STDERR_FILENO) >= 0;
+    bool ready = wiring_keep_inner(wiring, request);
 
     /* An own session: what a terminal sends goes to the launcher, which forwards it. */
     if (measure_holds(MEASURE_NEW_SESSION))
         setsid();
-    ready = ready && inherit(wiring->status[1]) && inherit(wiring->go[0]) && inherit(wiring->words) &&
-            inherit(wiring->filter) && inherit(wiring->config) && inherit(wiring->program);
-    for (int i = 0; i < 3; i++)
-        ready = ready && inherit(request->streams[i]);
-    for (uint32_t i = 0; i < request->mask_count; i++)
-        ready = ready && inherit(request->masks[i]);
+    ready = ready && descriptor_inherit(files[0]) && descriptor_inherit(files[1]);
+    for (uint32_t i = 0; i < backend->mask_count; i++)
+        ready = ready && descriptor_inherit(backend->masks[i]);
     /* bubblewrap would hand the launcher's directory on as OLDPWD. */
-    if (ready && chdir("/") == 0 && inherit(request->backend->program) && signals_give_back(request->signals))
-        syscall(SYS_execveat, request->backend->program, "", argv, environment, AT_EMPTY_PATH);
+    if (ready && chdir("/") == 0 && descriptor_inherit(backend->program) &&
+        signals_give_back(request->signals))
+        syscall(SYS_execveat, backend->program, "", argv, environment, AT_EMPTY_PATH);
     _exit(EXIT_FAILURE);
 }
 
@@ -247,17 +279,21 @@ static void close_all(const int *descriptors, size_t count)
             close(descriptors[i]);
 }
 
-bool backend_start(struct arena *arena, struct backend_request *request, struct sandbox *sandbox,
-                   struct note_list *notes)
+static bool start(struct arena *arena, struct engine_use *use, struct sandbox_request *request,
+                  struct sandbox *sandbox, struct note_list *notes)
 {
+    struct backend *backend = use->own;
     struct wiring wiring;
+    int files[] = {memory_file("arguments", backend->words.bytes, backend->words.length), -1};
     pid_t child = -1;
 
-    if (wiring_make(request, &wiring) && config_make(arena, request, &wiring)) {
-        char **argv = call_make(arena, &wiring);
+    if (request->filter != NULL)
+        files[1] = memory_file("filter", request->filter->bytes, request->filter->length);
+    if (files[0] >= 0 && (request->filter == NULL || files[1] >= 0) && wiring_make(arena, request, &wiring)) {
+        char **argv = call_make(arena, &wiring, files[0], files[1]);
         child = fork();
         if (child == 0)
-            become_backend(request, &wiring, argv);
+            become_backend(backend, request, &wiring, files, argv);
     }
     if (child < 0) {
         /* The launcher gives up and exits: what was opened until here is closed with it. */
@@ -266,12 +302,10 @@ bool backend_start(struct arena *arena, struct backend_request *request, struct 
                                                            strerror(errno))});
         return false;
     }
-    const int inside[] = {wiring.status[1], wiring.go[0],  wiring.errors[1], wiring.words,
-                          wiring.filter,    wiring.config, wiring.program,   wiring.null};
-    close_all(inside, sizeof inside / sizeof inside[0]);
-    close_all(request->masks, request->mask_count);
-    *sandbox = (struct sandbox){
-        .process = child, .status = wiring.status[0], .go = wiring.go[1], .errors = wiring.errors[0]};
+    close_all(files, sizeof files / sizeof files[0]);
+    close_all(backend->masks, backend->mask_count);
+    wiring_keep_outer(&wiring, sandbox);
+    sandbox->process = child;
     return true;
 }
 
@@ -296,10 +330,14 @@ static int option_length(const char *word)
     return 1;
 }
 
-void backend_print(struct buffer *out, const struct backend *backend, const struct buffer *words)
+static void print(struct buffer *out, const struct engine_use *use, const struct sandbox_request *request)
 {
-    const char *at = words->bytes, *end = words->bytes + words->length;
+    const struct backend *backend = use->own;
+    const char *at = backend->words.bytes, *end = at + backend->words.length;
 
+    buffer_format(out, "# call (%u system call filter instructions, starts in %s)\n",
+                  (unsigned)(request->filter->length / 8),
+                  escape_string(out->arena, request->inner->directory));
     buffer_format(out, "%s --args FD --seccomp FD -- /proc/self/fd/FD %s FD\n",
                   escape_string(out->arena, backend->path), INNER_STAGE_WORD);
     while (at < end) {
@@ -310,3 +348,15 @@ void backend_print(struct buffer *out, const struct backend *backend, const stru
         buffer_byte(out, '\n');
     }
 }
+
+const struct engine engine_bwrap = {
+    .name = "bwrap",
+    .title = "bubblewrap",
+    .seek = seek,
+    .find = find,
+    .prepare = prepare,
+    .reserve = reserve,
+    .start = start,
+    .check = check,
+    .print = print,
+};

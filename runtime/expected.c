@@ -1,7 +1,6 @@
 #include "runtime/expected.h"
 
-#include "base/vector.h"
-
+#include <stdlib.h>
 #include <string.h>
 
 static const char *source_of(const struct plan_operation *operation)
@@ -47,30 +46,51 @@ static bool mounts_at(const struct plan_operation *operation, struct expected_mo
     return false;
 }
 
+struct placed {
+    struct expected_mount mount;
+    uint32_t order;
+};
+
+static int placed_order(const void *a, const void *b)
+{
+    const struct placed *first = a, *second = b;
+    int order = strcmp(first->mount.path, second->mount.path);
+
+    return order != 0 ? order : first->order < second->order ? -1 : 1;
+}
+
 struct expected_mount *mounts_expected(struct arena *arena, const struct plan *plan, uint32_t *count)
 {
-    struct {
-        struct expected_mount *items;
-        uint32_t count, capacity;
-    } mounts = {0};
+    struct placed *placed = arena_array(arena, (size_t)plan->count + 1, sizeof *placed);
+    uint32_t made = 0;
 
     /* The root itself: an empty directory of its own, sealed at the end. */
-    VECTOR_PUSH(arena, &mounts,
-                (struct expected_mount){.path = "/", .expectation = MOUNT_READ_ONLY, .type = "tmpfs"});
-    for (uint32_t i = 0; i < plan->count; i++) {
-        struct expected_mount mount;
-        uint32_t at = 0;
-        if (!mounts_at(&plan->items[i], &mount))
-            continue;
-        while (at < mounts.count && strcmp(mounts.items[at].path, mount.path) != 0)
-            at++;
-        if (at < mounts.count)
-            mounts.items[at] = mount;
-        else
-            VECTOR_PUSH(arena, &mounts, mount);
-    }
-    *count = mounts.count;
-    return mounts.items;
+    placed[made++].mount =
+        (struct expected_mount){.path = "/", .expectation = MOUNT_READ_ONLY, .type = "tmpfs"};
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (mounts_at(&plan->items[i], &placed[made].mount)) {
+            placed[made].order = made;
+            made++;
+        }
+    qsort(placed, made, sizeof *placed, placed_order);
+
+    struct expected_mount *mounts = arena_array(arena, made, sizeof *mounts);
+    *count = 0;
+    for (uint32_t i = 0; i < made; i++)
+        if (i + 1 == made || strcmp(placed[i].mount.path, placed[i + 1].mount.path) != 0)
+            mounts[(*count)++] = placed[i].mount;
+    return mounts;
+}
+
+static int path_order(const void *path, const void *mount)
+{
+    return strcmp(path, ((const struct expected_mount *)mount)->path);
+}
+
+const struct expected_mount *mount_expected_at(const struct expected_mount *mounts, uint32_t count,
+                                               const char *path)
+{
+    return count == 0 ? NULL : bsearch(path, mounts, count, sizeof *mounts, path_order);
 }
 
 const char *mounts_identify(struct arena *arena, struct resolver *seen, struct expected_mount *mounts,

@@ -3,7 +3,6 @@
 #include "base/escape.h"
 #include "base/measure.h"
 #include "base/vector.h"
-#include "emitters/bwrap.h"
 #include "runtime/evidence_text.h"
 #include "runtime/expected.h"
 #include "runtime/hint.h"
@@ -32,15 +31,12 @@ static const char architecture[] = "aarch64";
 static const char architecture[] = "unknown";
 #endif
 
-enum { FIRST_MASK = 64, OWN_DESCRIPTORS = 64, WATCHDOG_SECONDS = LOOK_SECONDS + 15 };
+enum { WATCHDOG_SECONDS = LOOK_SECONDS + 15 };
 
-/* bubblewrap is asked for its version here and answers while this machine is looked at and a sandbox is made. */
+/* An engine that has to be asked for its version answers while this machine is looked at and a sandbox is made. */
 static bool step_engine(struct launch *launch)
 {
-    backend_seek(launch->arena, &launch->backend);
-    return launch->options->engine != ENGINE_NATIVE ||
-           launch_refuse(launch, SBX420_ENGINE, "there is no native engine in this build",
-                         "leave --engine out");
+    return engine_choose(launch->arena, launch->options->engine, &launch->engine, &launch->notes);
 }
 
 static bool step_controls(struct launch *launch)
@@ -178,81 +174,58 @@ static const char *search_path(const struct launch *launch)
 
 static bool step_backend(struct launch *launch)
 {
-    return backend_find(launch->arena, launch->prepared.bound, search_path(launch), &launch->backend,
-                        &launch->notes);
+    return launch->engine.engine->find(launch->arena, &launch->engine, launch->prepared.bound,
+                                       search_path(launch), &launch->notes);
 }
 
-static uint32_t count_words(const struct buffer *words)
+static struct sandbox_request request_of(struct launch *launch)
 {
-    uint32_t count = 0;
+    struct sandbox_request request = {.plan = &launch->plan,
+                                      .environment = launch->variables.items,
+                                      .environment_count = launch->variables.count,
+                                      .share_network = !launch->own_network,
+                                      .nested = launch->nested,
+                                      .filter = &launch->filter,
+                                      .inner = &launch->inner,
+                                      .signals = &launch->signals};
 
-    for (size_t i = 0; i < words->length; i++)
-        count += words->bytes[i] == '\0';
-    return count;
+    memcpy(request.streams, launch->streams.inside, sizeof request.streams);
+    return request;
 }
 
-static bool step_words(struct launch *launch)
+static bool step_filter(struct launch *launch)
 {
-    struct bwrap_request request = {.plan = &launch->plan,
-                                    .environment = launch->variables.items,
-                                    .environment_count = launch->variables.count,
-                                    .share_network = !launch->own_network,
-                                    .pid_one = true,
-                                    .new_session = true,
-                                    .seccomp_fd = -1,
-                                    .first_mask_fd = FIRST_MASK};
     struct seccomp_request filter = {0};
     const char *error = NULL;
 
-    launch->words = buffer_in(launch->arena);
     launch->filter = buffer_in(launch->arena);
-    launch->mask_count = bwrap_arguments(&launch->words, &request);
-    if (count_words(&launch->words) + 8 > BWRAP_WORDS)
-        return launch_refuse(launch, SBX421_TOO_MANY_OPERATIONS,
-                             "the policy needs more mounts than bubblewrap takes",
-                             "deny whole directories instead of single files, or use fewer patterns");
     seccomp_request_of(launch->arena, launch->prepared.bound, architecture, &filter);
+    for (const char *const *name = filter.reopened; *name != NULL; name++)
+        launch->nested = launch->nested || strcmp(*name, "unshare") == 0 || strcmp(*name, "clone") == 0;
     return seccomp_program(launch->arena, &filter, &launch->filter, &error) > 0 ||
            launch_refuse(launch, SBX423_NO_FILTER, error, NULL);
+}
+
+static bool step_prepare(struct launch *launch)
+{
+    struct sandbox_request request = request_of(launch);
+
+    launch->inner.directory = launch->prepared.directory;
+    return launch->engine.engine->prepare(launch->arena, &launch->engine, &request, &launch->notes);
 }
 
 static int print_dry_run(struct launch *launch)
 {
     struct buffer out = buffer_in(launch->arena);
+    struct sandbox_request request = request_of(launch);
 
     buffer_format(&out, "# plan of %s\n", escape_string(launch->arena, launch->prepared.policy->name));
     plan_print(&out, &launch->plan);
     for (uint32_t i = 0; i < launch->facts.missing_count; i++)
         buffer_format(&out, "placeholder %s%s\n", escape_string(launch->arena, launch->facts.missing[i].path),
                       launch->facts.missing[i].directory ? "/" : "");
-    buffer_format(&out, "# call (%u system call filter instructions, starts in %s)\n",
-                  (unsigned)(launch->filter.length / 8),
-                  escape_string(launch->arena, launch->prepared.directory));
-    backend_print(&out, &launch->backend, &launch->words);
+    launch->engine.engine->print(&out, &launch->engine, &request);
     return report_answer(launch->arena, &out);
-}
-
-/* The consecutive descriptors that the words name, each for one masked file. */
-static bool open_masks(struct launch *launch)
-{
-    struct rlimit files;
-    rlim_t wanted = FIRST_MASK + launch->mask_count + OWN_DESCRIPTORS;
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
-        files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    launch->masks = arena_array(launch->arena, (size_t)launch->mask_count + 1, sizeof *launch->masks);
-    for (uint32_t i = 0; i < launch->mask_count; i++) {
-        launch->masks[i] = fcntl(null, F_DUPFD_CLOEXEC, FIRST_MASK + (int)i);
-        if (launch->masks[i] != FIRST_MASK + (int)i)
-            return launch_refuse(launch, SBX421_TOO_MANY_OPERATIONS,
-                                 "there are not enough descriptors for all masked files",
-                                 "raise the limit: ulimit -n");
-    }
-    close(null);
-    return true;
 }
 
 /* What the command may have open: its own former limit, or less by `limit files`. */
@@ -275,7 +248,7 @@ static bool step_inner(struct launch *launch)
     const struct resolved *own = resolver_find(launch->facts.seen, directory);
 
     getrlimit(RLIMIT_NOFILE, &before);
-    if (!open_masks(launch))
+    if (!launch->engine.engine->reserve(launch->arena, &launch->engine, &launch->notes))
         return false;
     limit_files(launch, &before);
     namespaces_measure(launch->inner.host_namespaces);
@@ -289,7 +262,6 @@ static bool step_inner(struct launch *launch)
                              NULL);
     launch->inner.processes = bound_limit(launch->prepared.bound, RULE_LIMIT_PROCESSES);
     launch->inner.time_seconds = bound_limit(launch->prepared.bound, RULE_LIMIT_TIME);
-    launch->inner.directory = directory;
     launch->inner.directory_known =
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE && !own->process;
     launch->inner.device = own->device;
@@ -310,8 +282,8 @@ static bool step_placeholders(struct launch *launch)
     return launch->placeholders != NULL;
 }
 
-/* bubblewrap finds what it binds by path: what stands there at that time is compared inside with what was
- * looked at. */
+/* Other processes may put something else at a path meanwhile: what stands there when the mounts are made is compared
+ * with what was looked at. */
 static bool step_mounts(struct launch *launch)
 {
     struct expected_mount *mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
@@ -334,7 +306,7 @@ static bool step_mounts(struct launch *launch)
 
 static bool backend_problem(struct launch *launch, const struct outcome *outcome)
 {
-    const char *cause, *remedy;
+    const char *cause, *remedy, *title = launch->engine.engine->title;
 
     if (outcome->kind == OUTCOME_INTERRUPTED)
         return launch_refuse(
@@ -344,34 +316,28 @@ static bool backend_problem(struct launch *launch, const struct outcome *outcome
     if (outcome->kind == OUTCOME_LATE)
         return launch_refuse(
             launch, SBX415_BACKEND_LATE,
-            arena_format(launch->arena, "bubblewrap made no sandbox within %d seconds", START_SECONDS),
+            arena_format(launch->arena, "%s made no sandbox within %d seconds", title, START_SECONDS),
             "look for a file system that does not answer among the granted paths");
     if (probe_diagnose(launch->arena, &cause, &remedy))
         return launch_refuse(launch, SBX413_NO_NAMESPACES, cause, remedy);
     return launch_refuse(launch, SBX414_BACKEND_FAILED,
                          outcome->text == NULL
-                             ? "bubblewrap ended before the command was started"
-                             : arena_format(launch->arena, "bubblewrap failed: %s", outcome->text),
-                         "sbx-launch --dry-run shows the call");
+                             ? arena_format(launch->arena, "%s ended before the command was started", title)
+                             : arena_format(launch->arena, "%s failed: %s", title, outcome->text),
+                         "sbx-launch --dry-run shows what it was asked for");
 }
 
 static bool step_start(struct launch *launch)
 {
-    struct backend_request request = {.backend = &launch->backend,
-                                      .words = &launch->words,
-                                      .filter = &launch->filter,
-                                      .inner = &launch->inner,
-                                      .masks = launch->masks,
-                                      .mask_count = launch->mask_count,
-                                      .signals = &launch->signals};
+    const struct engine *engine = launch->engine.engine;
+    struct sandbox_request request = request_of(launch);
 
-    memcpy(request.streams, launch->streams.inside, sizeof request.streams);
-    if (!backend_start(launch->arena, &request, &launch->sandbox, &launch->notes))
+    if (!engine->start(launch->arena, &launch->engine, &request, &launch->sandbox, &launch->notes))
         return false;
     for (int i = 0; i < 3; i++)
         if (launch->streams.inside[i] > STDERR_FILENO)
             close(launch->streams.inside[i]);
-    if (!backend_check(launch->arena, &launch->backend, &launch->notes))
+    if (!engine->check(launch->arena, &launch->engine, &launch->notes))
         return false;
     struct outcome outcome =
         sandbox_await(launch->arena, &launch->sandbox, &launch->signals, &launch->evidence);
@@ -390,15 +356,15 @@ static const char *evidence_help(const struct launch *launch)
 /* What was measured inside must be what was asked for. */
 static bool step_evidence(struct launch *launch)
 {
+    if (launch->evidence.problem[0] != '\0')
+        return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem, evidence_help(launch));
     if (launch->evidence.variables != launch->variables.count + launch->inner.working_variable &&
         measure_holds(MEASURE_EVIDENCE))
         return launch_refuse(launch, SBX416_EVIDENCE,
                              "the environment inside is not the one that was asked for", NULL);
-    if (launch->evidence.problem[0] != '\0')
-        return launch_refuse(launch, SBX416_EVIDENCE, launch->evidence.problem, evidence_help(launch));
     launch->lease.policy = launch->prepared.policy;
-    launch->lease.backend = "bwrap";
-    launch->lease.backend_version = launch->backend.version;
+    launch->lease.backend = launch->engine.engine->name;
+    launch->lease.backend_version = launch->engine.version;
     launch->lease.accepted = launch->accepted;
     launch->lease.notes = &launch->notes;
     return evidence_controls(launch, &launch->lease.controls);
@@ -412,7 +378,8 @@ static bool step_record(struct launch *launch)
 /* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
 static bool (*const steps[])(struct launch *launch) = {
     step_directory, step_policy, step_bind,    step_engine, step_controls,  step_lease,   step_turn,
-    step_signals,   step_facts,  step_streams, step_plan,   step_variables, step_backend, step_words,
+    step_signals,   step_facts,  step_streams, step_plan,   step_variables, step_backend, step_filter,
+    step_prepare,
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
@@ -478,7 +445,7 @@ int launch(struct arena *arena, const struct options *options)
     ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
     watchdog_end(&launch.watchdog);
     if (options->dry_run)
-        ready = ready && backend_check(arena, &launch.backend, &launch.notes);
+        ready = ready && launch.engine.engine->check(arena, &launch.engine, &launch.notes);
     if (ready && options->dry_run) {
         int code = print_dry_run(&launch);
         report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emitters/seccomp.h"
-#include "runtime/backend_bwrap.h"
+#include "runtime/engine.h"
 #include "runtime/facts.h"
 #include "runtime/lease.h"
 #include "runtime/limit_group.h"
@@ -29,11 +29,9 @@ struct launch {
     struct facts facts;
     struct plan plan;
     struct variable_list variables; /* of the command */
-    bool own_network, unix_sockets;
-    struct backend backend;
-    struct buffer words, filter;
-    int *masks;
-    uint32_t mask_count;
+    bool own_network, unix_sockets, nested;
+    struct engine_use engine;
+    struct buffer filter;
     struct inner_config inner;
     struct signals signals;
     struct placeholder_set *placeholders;

@@ -13,7 +13,7 @@
 
 static int probe(struct arena *arena, const struct options *options)
 {
-    struct probe_result result = probe_backend(arena);
+    struct probe_result result = probe_machine(arena);
 
     struct buffer out = buffer_in(arena);
 

@@ -44,13 +44,29 @@ static void problem(struct check *check, const char *format, const char *path, c
         check->findings.problem = arena_format(check->arena, "%s %s%s", path, format, more);
 }
 
-/* A later entry at the same place covers an earlier one. */
-static bool is_covered(const struct mount_table *table, uint32_t at)
+static int entry_order(const void *a, const void *b)
 {
-    for (uint32_t i = at + 1; i < table->count; i++)
-        if (strcmp(table->items[i].path, table->items[at].path) == 0)
-            return true;
-    return false;
+    const struct mount_entry *first = *(const struct mount_entry *const *)a;
+    const struct mount_entry *second = *(const struct mount_entry *const *)b;
+    int order = strcmp(first->path, second->path);
+
+    return order != 0 ? order : first < second ? -1 : 1;
+}
+
+/* The entries that are seen, sorted by path: a later one at the same place covers an earlier one. */
+static const struct mount_entry **entries_seen(struct arena *arena, const struct mount_table *table,
+                                               uint32_t *count)
+{
+    const struct mount_entry **entries = arena_array(arena, (size_t)table->count + 1, sizeof *entries);
+
+    *count = 0;
+    for (uint32_t i = 0; i < table->count; i++)
+        entries[i] = &table->items[i];
+    qsort(entries, table->count, sizeof *entries, entry_order);
+    for (uint32_t i = 0; i < table->count; i++)
+        if (i + 1 == table->count || strcmp(entries[i]->path, entries[i + 1]->path) != 0)
+            entries[(*count)++] = entries[i];
+    return entries;
 }
 
 static void check_entry(struct check *check, const struct mount_entry *entry, bool *found)
@@ -75,14 +91,15 @@ struct mount_findings mounts_check(struct arena *arena, const struct mount_table
 {
     struct check check = {.arena = arena, .table = table, .count = count};
     bool *found = arena_array(arena, (size_t)count + 1, sizeof *found);
+    uint32_t seen;
 
     check.expected = arena_array(arena, (size_t)count + 1, sizeof *check.expected);
     if (count > 0)
         memcpy(check.expected, expected, count * sizeof *expected);
     qsort(check.expected, count, sizeof *check.expected, expected_order);
-    for (uint32_t i = 0; i < table->count; i++)
-        if (!is_covered(table, i))
-            check_entry(&check, &table->items[i], found);
+    const struct mount_entry **entries = entries_seen(arena, table, &seen);
+    for (uint32_t i = 0; i < seen; i++)
+        check_entry(&check, entries[i], found);
     for (uint32_t i = 0; i < count; i++) {
         check.findings.found += found[i];
         if (!found[i] && !check.expected[i].optional)

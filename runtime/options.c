@@ -76,7 +76,7 @@ static void take_engine(struct option_parse *parse, const char *value)
 
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(value, names[i]) == 0) {
-            parse->options->engine = (enum engine)i;
+            parse->options->engine = (enum engine_wish)i;
             return;
         }
     parse->error = "--engine is auto, bwrap or native";
@@ -91,9 +91,10 @@ static const struct option {
     {"--chdir", NULL, "DIR", take_chdir, "start in DIR, which must exist inside"},
     {"--managed", NULL, "DIR", take_managed, "more managed policies, besides the system's own"},
     {"--lease", NULL, "FILE|fd:N", take_lease, "where the record of what held is written"},
-    {"--engine", NULL, "auto|bwrap", take_engine, "what carries the plan out"},
+    {"--engine", NULL, "auto|native|bwrap", take_engine,
+     "what makes the sandbox: the kernel's mount calls (native), or bubblewrap"},
     {"--dry-run", NULL, NULL, take_dry_run,
-     "print the plan and the exact backend call; run and create nothing"},
+     "print the plan and what the engine does, step by step; run and create nothing"},
     {"--unsandboxed", NULL, NULL, take_unsandboxed, "no sandbox at all, where the policy grants bypass"},
     {"--as-owner", NULL, NULL, take_as_owner, "as root: become the owner of the working directory first"},
     {"--probe", NULL, NULL, take_probe, "say what this machine can enforce; changes nothing"},

@@ -9,7 +9,7 @@ struct option_words {
     uint32_t count, capacity;
 };
 
-enum engine { ENGINE_AUTO, ENGINE_BWRAP, ENGINE_NATIVE };
+enum engine_wish { ENGINE_AUTO, ENGINE_BWRAP, ENGINE_NATIVE };
 
 struct options {
     const char *policy;         /* POLICY.bin or .sbx; NULL with --probe */
@@ -17,7 +17,7 @@ struct options {
     struct variable_list roots; /* --root, names without '$' */
     struct option_words managed;
     const char *chdir, *lease; /* as given, or NULL */
-    enum engine engine;
+    enum engine_wish engine;
     bool dry_run, unsandboxed, as_owner, probe, json, verbose, quiet, help, version;
 };
 

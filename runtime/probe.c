@@ -10,33 +10,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The smallest sandbox: no part of the machine's file system, only /proc and /dev. */
-static const char *const smallest[] = {
-    "--unshare-user",
-    "--unshare-ipc",
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--new-session",
-    "--cap-drop",
-    "ALL",
-    "--proc",
-    "/proc",
-    "--dev",
-    "/dev",
-    "--remount-ro",
-    "/",
-    "--as-pid-1",
-    NULL,
-};
-
-/* Makes the smallest sandbox; true if process 1 inside could say what it measured. */
-static bool try_sandbox(struct arena *arena, const struct backend *backend, struct outcome *outcome)
+/* Makes the smallest sandbox, which has no part of the machine's file system, only /proc and /dev; true if process 1
+ * inside could say what it measured. */
+static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outcome *outcome,
+                        struct note_list *notes)
 {
     char *const no_command[] = {NULL};
-    struct note_list notes = note_list_in(arena);
-    struct buffer words = buffer_in(arena);
+    const struct plan_input nothing = {0};
+    const struct plan plan = plan_make(arena, &nothing);
     struct inner_config inner = {
         .directory = "/", .files_soft = 64, .files_hard = 64, .arguments = no_command};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -44,42 +25,71 @@ static bool try_sandbox(struct arena *arena, const struct backend *backend, stru
     struct sandbox sandbox;
     struct evidence evidence;
 
-    for (int i = 0; smallest[i] != NULL; i++)
-        buffer_bytes(&words, smallest[i], strlen(smallest[i]) + 1);
     if (null < 0 || !signals_take(&signals))
         return false;
-    struct backend_request request = {.backend = backend,
-                                      .words = &words,
-                                      .inner = &inner,
-                                      .streams = {null, null, null},
-                                      .signals = &signals};
-    if (!backend_start(arena, &request, &sandbox, &notes))
-        return false;
-    *outcome = sandbox_await(arena, &sandbox, &signals, &evidence);
-    sandbox_end(&sandbox);
-    return outcome->kind == OUTCOME_READY;
+    struct sandbox_request request = {
+        .plan = &plan, .inner = &inner, .streams = {null, null, null}, .signals = &signals};
+    bool started = use->engine->prepare(arena, use, &request, notes) &&
+                   use->engine->reserve(arena, use, notes) &&
+                   use->engine->start(arena, use, &request, &sandbox, notes);
+    close(null);
+    if (started) {
+        *outcome = sandbox_await(arena, &sandbox, &signals, &evidence);
+        sandbox_end(&sandbox);
+    }
+    signals_give_back(&signals);
+    close(signals.descriptor);
+    return started && outcome->kind == OUTCOME_READY;
 }
 
-struct probe_result probe_backend(struct arena *arena)
+/* What the engine itself said. */
+static void tell(struct arena *arena, struct probe_backend *backend, const struct engine *engine,
+                 const struct outcome *outcome, const struct note_list *notes)
 {
-    struct probe_result result = {0};
+    if (notes->count > 0) {
+        backend->cause = notes->items[0].text;
+        backend->remedy = notes->items[0].help;
+    } else {
+        backend->cause = outcome->text != NULL
+                             ? outcome->text
+                             : arena_format(arena, "%s ended without a word", engine->title);
+    }
+    if (backend->remedy == NULL)
+        backend->remedy =
+            "namespaces work here, so look at the engine itself: its version, its owner, its mode";
+}
+
+static struct probe_backend try_engine(struct arena *arena, enum engine_wish wish, const char *name)
+{
+    struct probe_backend backend = {.name = name};
     struct note_list notes = note_list_in(arena);
     struct outcome outcome = {0};
-    struct backend backend;
+    struct engine_use use;
 
-    backend_seek(arena, &backend);
-    if (!backend_find(arena, NULL, NULL, &backend, &notes) || !backend_check(arena, &backend, &notes)) {
-        result.cause = notes.items[0].text;
-        result.remedy = notes.items[0].help;
-        return result;
+    if (engine_choose(arena, wish, &use, &notes) && use.engine->find(arena, &use, NULL, NULL, &notes) &&
+        use.engine->check(arena, &use, &notes)) {
+        backend.version = use.version;
+        backend.usable = try_sandbox(arena, &use, &outcome, &notes);
     }
-    result.version = backend.version;
-    result.usable = try_sandbox(arena, &backend, &outcome);
-    if (!result.usable && !probe_diagnose(arena, &result.cause, &result.remedy)) {
-        result.cause = outcome.text != NULL ? outcome.text : "bubblewrap ended without a word";
-        result.remedy =
-            "namespaces work here, so look at bubblewrap itself: its version, its owner, its mode";
-    }
+    if (!backend.usable)
+        tell(arena, &backend, use.engine, &outcome, &notes);
+    return backend;
+}
+
+struct probe_result probe_machine(struct arena *arena)
+{
+    struct probe_result result = {
+        .backends = {try_engine(arena, ENGINE_NATIVE, "native"), try_engine(arena, ENGINE_BWRAP, "bwrap")}};
+    const char *cause, *remedy;
+
+    for (int i = 0; i < PROBE_BACKENDS; i++)
+        result.usable = result.usable || result.backends[i].usable;
+    /* Where nothing works the machine is the cause, if one is known. */
+    if (!result.usable && probe_diagnose(arena, &cause, &remedy))
+        for (int i = 0; i < PROBE_BACKENDS; i++) {
+            result.backends[i].cause = cause;
+            result.backends[i].remedy = remedy;
+        }
     return result;
 }
 
@@ -96,12 +106,32 @@ static void add_json(struct buffer *out, const struct probe_result *result, cons
 {
     buffer_string(out, "{\"kernel\":");
     json_string(out, kernel, strlen(kernel));
-    buffer_string(out, ",\"backends\":[{\"name\":\"bwrap\"");
-    add_member(out, "version", result->version);
-    buffer_format(out, ",\"usable\":%s", result->usable ? "true" : "false");
-    add_member(out, "cause", result->cause);
-    add_member(out, "remedy", result->remedy);
-    buffer_string(out, "}]}\n");
+    buffer_string(out, ",\"backends\":[");
+    for (int i = 0; i < PROBE_BACKENDS; i++) {
+        const struct probe_backend *backend = &result->backends[i];
+        buffer_format(out, "%s{\"name\":\"%s\"", i == 0 ? "" : ",", backend->name);
+        add_member(out, "version", backend->version);
+        buffer_format(out, ",\"usable\":%s", backend->usable ? "true" : "false");
+        add_member(out, "cause", backend->cause);
+        add_member(out, "remedy", backend->remedy);
+        buffer_byte(out, '}');
+    }
+    buffer_string(out, "]}\n");
+}
+
+static void add_text(struct buffer *out, const struct probe_result *result, const char *kernel)
+{
+    buffer_format(out, "%s (kernel %s)\n",
+                  result->usable ? "policies can be enforced here" : "policies cannot be enforced here",
+                  kernel);
+    for (int i = 0; i < PROBE_BACKENDS; i++) {
+        const struct probe_backend *backend = &result->backends[i];
+        buffer_format(out, "  %-7s %-8s %s\n", backend->name,
+                      backend->version == NULL ? "missing" : backend->version,
+                      backend->usable ? "usable" : "not usable");
+        if (!backend->usable)
+            buffer_format(out, "    cause:  %s\n    remedy: %s\n", backend->cause, backend->remedy);
+    }
 }
 
 void probe_print(struct buffer *out, const struct probe_result *result, bool json)
@@ -109,15 +139,8 @@ void probe_print(struct buffer *out, const struct probe_result *result, bool jso
     struct utsname system = {0};
 
     uname(&system);
-    if (json) {
+    if (json)
         add_json(out, result, system.release);
-    } else {
-        buffer_format(out, "%s (kernel %s)\n",
-                      result->usable ? "policies can be enforced here" : "policies cannot be enforced here",
-                      system.release);
-        buffer_format(out, "  bwrap  %s  %s\n", result->version == NULL ? "missing" : result->version,
-                      result->usable ? "usable" : "not usable");
-        if (!result->usable)
-            buffer_format(out, "  cause:  %s\n  remedy: %s\n", result->cause, result->remedy);
-    }
+    else
+        add_text(out, result, system.release);
 }

@@ -1,4 +1,4 @@
-/* probe.h - whether bubblewrap can make a sandbox on this machine, and if not, which known cause and what
+/* probe.h - which engine can make a sandbox on this machine, and if one cannot, which known cause and what
  * remedy.
  *
  * Nothing is read out of messages: a sandbox is tried, then one step after another in a child process, and
@@ -8,13 +8,23 @@
 
 #include "policy/note.h"
 
-struct probe_result {
+/* Of one engine. */
+struct probe_backend {
+    const char *name;
     bool usable;
-    const char *version;        /* of bubblewrap, or NULL */
+    const char *version;        /* or NULL */
     const char *cause, *remedy; /* NULL when usable */
 };
 
-struct probe_result probe_backend(struct arena *arena);
+enum { PROBE_BACKENDS = 2 };
+
+struct probe_result {
+    struct probe_backend backends[PROBE_BACKENDS]; /* the one that is preferred first */
+    bool usable;                                   /* one of them is */
+};
+
+/* Tries each engine. */
+struct probe_result probe_machine(struct arena *arena);
 
 /* Why namespaces cannot be made here. False if they can: the cause lies elsewhere. */
 bool probe_diagnose(struct arena *arena, const char **cause, const char **remedy);

@@ -1,7 +1,7 @@
 /* supervise.h - the launcher while a sandbox runs: evidence, the go byte, signals, streams, the end. */
 #pragma once
 
-#include "runtime/backend_bwrap.h"
+#include "runtime/engine.h"
 #include "runtime/evidence.h"
 #include "runtime/signals.h"
 #include "runtime/streams.h"

@@ -4,24 +4,46 @@ import os
 from lib import check, equal, main, test, world
 
 
+def dry_run(w, engine):
+    """What a dry run of `engine` prints; nothing is made."""
+    policy = w.policy("deny $WORK/missing, $WORK/absent/\ngrant scratch\n")
+    before = w.tree(w.top)
+    out = w.launch(policy, "touch", "ran", options=["--dry-run", "--engine", engine]).succeeded().out
+    equal(w.tree(w.top), before)
+    for line in (f"placeholder {w.work}/missing", f"placeholder {w.work}/absent/"):
+        check(line in out.splitlines(), f"{line!r} is not in {out}")
+    return out
+
+
 @test
-def the_plan_and_the_call_are_printed_and_nothing_is_made():
+def the_plan_and_the_call_of_bubblewrap_are_printed_and_nothing_is_made():
     with world() as w:
-        policy = w.policy("deny $WORK/missing, $WORK/absent/\ngrant scratch\n")
-        before = w.tree(w.top)
-        result = w.launch(policy, "touch", "ran", options=["--dry-run"]).succeeded()
-        equal(w.tree(w.top), before)
+        out = dry_run(w, "bwrap")
         for word in (
             "bwrap --args",
             "--remount-ro /",
             f"--bind {w.work} {w.work}",
             "--unshare-net",
             "--tmpfs /tmp",
-            f"placeholder {w.work}/missing\n",
-            f"placeholder {w.work}/absent/\n",
         ):
-            check(word in result.out, f"{word!r} is not in {result.out}")
-        check("--die-with-parent" not in result.out, "the call can leave a child behind")
+            check(word in out, f"{word!r} is not in {out}")
+        check("--die-with-parent" not in out, "the call can leave a child behind")
+
+
+@test
+def the_plan_and_the_mounts_of_the_native_engine_are_printed_and_nothing_is_made():
+    with world() as w:
+        out = dry_run(w, "native")
+        for line in (
+            "new namespaces: user, process, mount, ipc, uts, cgroup, network (loopback alone)",
+            "new tmpfs, nosuid, nodev: /tmp",
+            "forbid further user namespaces",
+            f"clone with all mounts below, nosuid, nodev: {w.work}",
+            f"cover by an empty file, read-only: {w.work}/missing",
+            f"cover by an empty directory, read-only: {w.work}/absent",
+            "make the mount read-only: /",
+        ):
+            check(line in out.splitlines(), f"{line!r} is not in {out}")
 
 
 @test

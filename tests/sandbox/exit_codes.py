@@ -178,7 +178,6 @@ def a_wrong_call_is_125():
             ["--json", policy, "--", "true"],
             ["--probe", policy, "--", "true"],
             ["--engine", "x", policy, "--", "true"],
-            ["--engine", "native", policy, "--", "true"],
         ):
             result = subprocess.run(
                 [LAUNCHER, *arguments], cwd=w.work, env=w.environment(), capture_output=True

@@ -1,6 +1,7 @@
 """What the launch tests share: a world of temporary directories, compiling, launching, and one line a
 test."""
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -16,6 +17,7 @@ BUILD = os.path.abspath(os.environ.get("SBX_BUILD") or os.path.join(TREE, "build
 SBXC = os.path.join(BUILD, "sbxc")
 LAUNCHER = os.path.join(BUILD, "sbx-launch")
 IS_ROOT = os.geteuid() == 0
+ENGINE = os.environ.get("SBX_ENGINE")  # of every launch that does not choose one itself; else the launcher's choice
 SECRET = "withheld-5f1c9d0b"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 TESTS = []
@@ -109,7 +111,8 @@ class World:
         return self.compile(BASE + "grant write $WORK\n" + text)
 
     def command_line(self, policy, command, options=()):
-        return [LAUNCHER, *options, policy, "--", *command]
+        engine = ["--engine", ENGINE] if ENGINE and "--engine" not in options else []
+        return [LAUNCHER, *engine, *options, policy, "--", *command]
 
     def launch(self, policy, *command, options=(), env=None, cwd=None, timeout=120, **more):
         """Runs `command` under `policy`; a .bin path or the text after BASE."""
@@ -251,6 +254,39 @@ def world(base=None):
                 if not os.path.islink(path):
                     os.chmod(path, 0o700)
         shutil.rmtree(made.top, ignore_errors=True)
+
+
+def refusing(calls):
+    """A preexec_fn after which each system call of `calls` (number: errno) fails, as a container's filter has it."""
+    code = [(0x20, 0, 0, 0)]
+    for number, error in calls.items():
+        code += [(0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | error)]
+    return filtering([*code, (0x06, 0, 0, 0x7FFF0000)])
+
+
+def filtering(code):
+    """A preexec_fn that loads the classic BPF program `code` as a system call filter."""
+
+    class Instruction(ctypes.Structure):
+        _fields_ = [
+            ("code", ctypes.c_uint16),
+            ("jt", ctypes.c_uint8),
+            ("jf", ctypes.c_uint8),
+            ("k", ctypes.c_uint32),
+        ]
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_uint16), ("filter", ctypes.POINTER(Instruction))]
+
+    instructions = (Instruction * len(code))(*[Instruction(*fields) for fields in code])
+    program = Program(len(code), instructions)
+
+    def load():
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program)) != 0:
+            os._exit(99)
+
+    return load
 
 
 def processes_with(marker):

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from lib import IS_ROOT, LAUNCHER, check, check_schema, equal, main, test, world
+from lib import IS_ROOT, LAUNCHER, Result, check, check_schema, equal, filtering, main, refusing, test, world
 
 
 def probe(*before, preexec=None):
@@ -19,22 +19,20 @@ def this_machine_can_enforce_policies():
     code, answer = probe()
     equal(sorted(answer), ["backends", "kernel"])
     equal(answer["kernel"], os.uname().release)
-    backend = answer["backends"][0]
-    equal(sorted(backend), ["cause", "name", "remedy", "usable", "version"])
-    equal(
-        (code, backend["name"], backend["usable"], backend["cause"], backend["remedy"]),
-        (0, "bwrap", True, None, None),
-    )
+    equal([backend["name"] for backend in answer["backends"]], ["native", "bwrap"])
+    for backend in answer["backends"]:
+        equal(sorted(backend), ["cause", "name", "remedy", "usable", "version"])
+        equal((code, backend["usable"], backend["cause"], backend["remedy"]), (0, True, None, None))
     text = subprocess.run([LAUNCHER, "--probe"], capture_output=True)
     check(text.returncode == 0 and b"usable" in text.stdout, text)
 
 
 def refused(answer, cause, remedy):
     code, found = answer
-    backend = found["backends"][0]
-    equal((code, backend["usable"]), (125, False))
-    check(cause in backend["cause"], f"cause: {backend['cause']}")
-    check(remedy in backend["remedy"], f"remedy: {backend['remedy']}")
+    for backend in found["backends"]:
+        equal((code, backend["usable"]), (125, False))
+        check(cause in backend["cause"], f"cause: {backend['cause']}")
+        check(remedy in backend["remedy"], f"remedy: {backend['remedy']}")
 
 
 @test
@@ -77,21 +75,13 @@ def a_sandbox_that_forbids_nesting_is_named():
 
 @test
 def a_filter_of_a_container_is_named():
-    class Instruction(ctypes.Structure):
-        _fields_ = [
-            ("code", ctypes.c_uint16),
-            ("jt", ctypes.c_uint8),
-            ("jf", ctypes.c_uint8),
-            ("k", ctypes.c_uint32),
-        ]
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_uint16), ("filter", ctypes.POINTER(Instruction))]
-
     clone, unshare = (56, 272) if os.uname().machine == "x86_64" else (220, 97)
-    # Namespace flags of clone, and unshare: EPERM, as the default profiles of container engines have it.
+    # clone3: ENOSYS; namespace flags of clone, and unshare: EPERM, as the default profiles of container engines have
+    # it.
     code = [
         (0x20, 0, 0, 0),
+        (0x15, 0, 1, 435),
+        (0x06, 0, 0, 0x00050026),
         (0x15, 4, 0, unshare),
         (0x15, 0, 2, clone),
         (0x20, 0, 0, 16),
@@ -99,14 +89,7 @@ def a_filter_of_a_container_is_named():
         (0x06, 0, 0, 0x7FFF0000),
         (0x06, 0, 0, 0x00050001),
     ]
-    instructions = (Instruction * len(code))(*[Instruction(*fields) for fields in code])
-
-    def filtered():
-        libc = ctypes.CDLL(None, use_errno=True)
-        program = Program(len(code), instructions)
-        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program)) != 0:
-            os._exit(99)
-
+    filtered = filtering(code)
     refused(probe(preexec=filtered), "system call filter", "seccomp")
     with world() as w:
         w.launch("", "touch", "ran", preexec_fn=filtered).refused("SBX413", "system call filter", "seccomp=")
@@ -155,29 +138,52 @@ def a_chroot_is_named():
         refused((result.returncode, json.loads(result.stdout)), "chroot", "pivot_root")
 
 
-@test
-def a_missing_bubblewrap_is_named():
+def without_bubblewrap(w, *options, env=None, preexec=None):
     enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
     hide = "for f in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e $f ] || mount --bind /dev/null $f; done"
-    with world() as w:
-        policy = w.policy("")
-        result = subprocess.run(
-            [*enter, "sh", "-c", f'{hide}; exec "$@"', "sh", *w.command_line(policy, ["touch", "ran"])],
-            cwd=w.work,
-            env=w.environment(),
-            capture_output=True,
+    command = w.command_line(w.policy(""), ["touch", "ran"], options)
+    return Result(
+        subprocess.run(
+            [*enter, "sh", "-c", f'{hide}; exec "$@"', "sh", *command],
+            cwd=w.work, env=env or w.environment(), capture_output=True, preexec_fn=preexec,
         )
-        check(result.returncode == 125 and b"SBX412" in result.stderr, result)
+    )
+
+
+@test
+def a_missing_bubblewrap_is_named():
+    with world() as w:
+        without_bubblewrap(w, "--engine", "bwrap").refused("SBX412")
         # One that the command could have planted is not taken.
         os.symlink("/bin/true", w.make("work/bin/") + "/bwrap")
-        result = subprocess.run(
-            [*enter, "sh", "-c", f'{hide}; exec "$@"', "sh", *w.command_line(policy, ["touch", "ran"])],
-            cwd=w.work,
-            env=w.environment(PATH=f"{w.work}/bin:/usr/bin:/bin"),
-            capture_output=True,
-        )
-        check(result.returncode == 125 and b"SBX412" in result.stderr, result)
+        planted = w.environment(PATH=f"{w.work}/bin:/usr/bin:/bin")
+        without_bubblewrap(w, "--engine", "bwrap", env=planted).refused("SBX412")
         check(not os.path.exists(f"{w.work}/ran"), "something ran")
+
+
+@test
+def the_native_engine_needs_no_bubblewrap():
+    with world() as w:
+        without_bubblewrap(w, "--engine", "auto").succeeded()
+        check(os.path.exists(f"{w.work}/ran"), "nothing ran")
+
+
+@test
+def a_kernel_without_the_mount_calls_lets_bubblewrap_make_the_sandbox():
+    for number, name in ((428, "open_tree"), (442, "mount_setattr"), (429, "move_mount"), (435, "clone3"), (430, "fsopen")):
+        refuse = refusing({number: 38})
+        with world() as w:
+            result, lease = w.lease("", "true", options=["--engine", "auto"], preexec_fn=refuse)
+            result.succeeded()
+            equal(lease["backend"], "bwrap")
+            told = [note["text"] for note in lease["notes"] if note["code"] == "SBX434"]
+            check(told and name in told[0], f"{name}: {told}")
+            w.launch("", "touch", "ran", options=["--engine", "native"], preexec_fn=refuse).refused("SBX420", name)
+            without_bubblewrap(w, "--engine", "auto", preexec=refuse).refused("SBX412", name)
+            check(not os.path.exists(f"{w.work}/ran"), "something ran")
+        code, answer = probe(preexec=refuse)
+        equal((code, [backend["usable"] for backend in answer["backends"]]), (0, [False, True]))
+        check(name in answer["backends"][0]["cause"], answer)
 
 
 main()

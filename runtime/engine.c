@@ -1,0 +1,28 @@
+#include "runtime/engine.h"
+
+#include "runtime/backend_bwrap.h"
+#include "runtime/native.h"
+
+bool engine_choose(struct arena *arena, enum engine_wish wanted, struct engine_use *use,
+                   struct note_list *notes)
+{
+    const char *missing = wanted == ENGINE_BWRAP ? NULL : native_missing(arena);
+
+    *use = (struct engine_use){.engine = wanted == ENGINE_BWRAP ? &engine_bwrap : &engine_native};
+    if (missing != NULL && wanted == ENGINE_NATIVE) {
+        note_add(notes, (struct note){
+                            .code = SBX420_ENGINE,
+                            .text = arena_format(arena, "the native engine cannot be used here: %s", missing),
+                            .help = "leave --engine out: bubblewrap then makes the sandbox"});
+        return false;
+    }
+    if (missing != NULL) {
+        use->engine = &engine_bwrap;
+        use->instead = missing;
+        note_add(notes,
+                 (struct note){.code = SBX434_ENGINE_FALLBACK,
+                               .text = arena_format(arena, "bubblewrap makes the sandbox, for %s", missing)});
+    }
+    use->engine->seek(arena, use);
+    return true;
+}
