@@ -1,6 +1,8 @@
 #include "runtime/native.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
+#include "base/vector.h"
 #include "runtime/evidence.h"
 #include "runtime/inner.h"
 #include "runtime/native_confine.h"
@@ -122,12 +124,19 @@ static bool launcher_lives(const struct wiring *wiring)
 /* "NAME=VALUE" strings, NULL-terminated. */
 static char **environment_make(struct arena *arena, const struct sandbox_request *request)
 {
-    char **environment = arena_array(arena, (size_t)request->environment_count + 1, sizeof *environment);
+    struct {
+        char **items;
+        uint32_t count, capacity;
+    } environment = {0};
 
     for (uint32_t i = 0; i < request->environment_count; i++)
-        environment[i] =
-            arena_format(arena, "%s=%s", request->environment[i].name, request->environment[i].value);
-    return environment;
+        VECTOR_PUSH(
+            arena, &environment,
+            arena_format(arena, "%s=%s", request->environment[i].name, request->environment[i].value));
+    for (char **variable = environ; !measure_holds(MEASURE_ENVIRONMENT) && *variable != NULL; variable++)
+        VECTOR_PUSH(arena, &environment, *variable);
+    VECTOR_PUSH(arena, &environment, NULL);
+    return environment.items;
 }
 
 /* What was replaced is evidence like any other; all else is told as bubblewrap tells it, on standard error. */
@@ -144,6 +153,29 @@ SBX_NORETURN static void give_up(const struct wiring *wiring, const struct nativ
     _exit(EXIT_FAILURE);
 }
 
+static bool shares_network(const struct sandbox_request *request)
+{
+    return request->share_network || !measure_holds(MEASURE_OWN_NETWORK);
+}
+
+static uint64_t namespaces_of(const struct sandbox_request *request)
+{
+    static const struct {
+        enum measure measure;
+        uint64_t flag;
+    } namespaces[] = {
+        {MEASURE_OWN_USERS, CLONE_NEWUSER},    {MEASURE_OWN_PROCESSES, CLONE_NEWPID},
+        {MEASURE_OWN_IPC, CLONE_NEWIPC},       {MEASURE_OWN_NAMES, CLONE_NEWUTS},
+        {MEASURE_OWN_CGROUP, CLONE_NEWCGROUP},
+    };
+    uint64_t flags = CLONE_NEWNS;
+
+    for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
+        if (measure_holds(namespaces[i].measure))
+            flags |= namespaces[i].flag;
+    return flags | (shares_network(request) ? 0 : CLONE_NEWNET);
+}
+
 struct identity {
     uid_t user;
     gid_t group;
@@ -153,10 +185,11 @@ static bool become_sandbox(const struct sandbox_request *request, const struct i
                            struct native_problem *problem)
 {
     /* An own session: what a terminal sends goes to the launcher, which forwards it. */
-    if (setsid() < 0)
+    if (measure_holds(MEASURE_NEW_SESSION) && setsid() < 0)
         return native_fail(problem, "start a session", NULL);
-    return native_map_user(problem, identity->user, identity->group) && native_build(request, problem) &&
-           (request->share_network || native_start_loopback(problem)) &&
+    if (measure_holds(MEASURE_OWN_USERS) && !native_map_user(problem, identity->user, identity->group))
+        return false;
+    return native_build(request, problem) && (shares_network(request) || native_start_loopback(problem)) &&
            native_confine(problem, request->filter);
 }
 
@@ -200,10 +233,7 @@ static bool start(struct arena *arena, struct engine_use *use, struct sandbox_re
                   struct sandbox *sandbox, struct note_list *notes)
 {
     const struct identity identity = {geteuid(), getegid()};
-    struct clone_args how = {.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                                      CLONE_NEWUTS | CLONE_NEWCGROUP |
-                                      (request->share_network ? 0 : CLONE_NEWNET),
-                             .exit_signal = SIGCHLD};
+    struct clone_args how = {.flags = namespaces_of(request), .exit_signal = SIGCHLD};
     struct wiring wiring;
 
     (void)use;

@@ -1,5 +1,7 @@
 #include "runtime/native_confine.h"
 
+#include "base/measure.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -84,7 +86,7 @@ static bool filter_load(const struct buffer *filter)
 
 bool native_confine(struct native_problem *problem, const struct buffer *filter)
 {
-    if (!capabilities_drop())
+    if (measure_holds(MEASURE_CAPABILITIES) && !capabilities_drop())
         return native_fail(problem, "give up capabilities", NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return native_fail(problem, "give up new privileges", NULL);

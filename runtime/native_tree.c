@@ -1,6 +1,7 @@
 #include "runtime/native_tree.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "base/vector.h"
 #include "runtime/expected.h"
 #include "runtime/native_confine.h"
@@ -143,7 +144,7 @@ static bool is_expected(const struct tree *tree, const char *path, const struct 
     const struct inner_config *inner = tree->request->inner;
     const struct expected_mount *mount = mount_expected_at(inner->mounts, inner->mount_count, path);
 
-    return mount == NULL || !mount->known ||
+    return mount == NULL || !mount->known || !measure_holds(MEASURE_IDENTITY) ||
            (mount->device == source->st_dev && mount->inode == source->st_ino);
 }
 
@@ -238,7 +239,8 @@ static bool put_devices(struct tree *tree, const char *path)
 static bool put_processes(struct tree *tree, const char *path)
 {
     int made = mount_new_processes();
-    bool ready = made >= 0 && (tree->request->nested || native_forbid_nesting(tree->problem, made));
+    bool ready = made >= 0 && (tree->request->nested || !measure_holds(MEASURE_NAMESPACE_CALLS) ||
+                               native_forbid_nesting(tree->problem, made));
 
     if (made >= 0 && !ready) {
         close(made);
@@ -301,8 +303,8 @@ static bool begin(struct tree *tree)
     tree->root = mount_new_tmpfs(MODE_DIRECTORY);
     ready = tree->mask >= 0 && tree->root >= 0 && mkdirat(tree->mask, mask_directory, 0) == 0 &&
             mknodat(tree->mask, mask_file, S_IFREG, 0) == 0 &&
-            mount_restrict(tree->mask, MOUNT_ATTR_RDONLY) && mount_attach(tree->mask, old) &&
-            mount_attach(tree->root, old) && fstat(tree->root, &status) == 0;
+            (!measure_holds(MEASURE_SEALS) || mount_restrict(tree->mask, MOUNT_ATTR_RDONLY)) &&
+            mount_attach(tree->mask, old) && mount_attach(tree->root, old) && fstat(tree->root, &status) == 0;
     close(old);
     if (!ready)
         return native_fail(tree->problem, "mount a new directory", NULL);
