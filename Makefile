@@ -177,15 +177,18 @@ deps-check: FEDORA += cmake nodejs npm java-devel rust cargo rsync sqlite tmux p
 # The tools that bench/peers.py compares with; nothing else needs them.
 deps-bench: DEBIAN := nftables secilc apparmor firejail
 deps-bench: FEDORA := nftables secilc firejail
+# Sets root to what installs; an ordinary user without sudo is told the line, which stands behind it.
+BECOME_ROOT := become() { root=; test "$$(id -u)" = 0 && return; root=sudo; command -v sudo >/dev/null || \
+    { echo "deps: as root, run: $$1" >&2; exit 1; }; }; become
 deps deps-check deps-bench:
 	@if command -v apt-get >/dev/null; then \
 	    installed=$$(dpkg-query -W -f='$${db:Status-Abbrev}, $${Package}, $${Provides},\n' | grep '^ii'); \
 	    missing=; for package in $(DEBIAN); do \
 	        echo "$$installed" | grep -q ", $$package[ ,]" || missing="$$missing $$package"; done; \
-	    test -z "$$missing" && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
+	    test -z "$$missing" && exit 0; $(BECOME_ROOT) "apt-get install --no-install-recommends$$missing"; \
 	    $$root apt-get update && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
 	elif command -v dnf >/dev/null; then \
-	    rpm -q --whatprovides $(FEDORA) >/dev/null 2>&1 && exit 0; root=; test "$$(id -u)" = 0 || root=sudo; \
+	    rpm -q --whatprovides $(FEDORA) >/dev/null 2>&1 && exit 0; $(BECOME_ROOT) "dnf install $(FEDORA)"; \
 	    $$root dnf install -y $(FEDORA); \
 	else echo "deps: please install: $(DEBIAN)" >&2; exit 1; fi
 

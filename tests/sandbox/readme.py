@@ -39,14 +39,29 @@ def tour(folder, text):
     yield "the tour leaves nothing", None if sorted(os.listdir(folder)) == ["examples"] else str(os.listdir(folder))
 
 
+def write(folder, name, content):
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(content)
+
+
 def first_policy(folder, text):
-    policy = next(block for block in blocks(text) if block.startswith("sbx 1"))
-    with open(os.path.join(folder, "project.sbx"), "w") as file:
-        file.write(policy)
-    with open(os.path.join(folder, ".env"), "w") as file:
-        file.write("secret\n")
-    status, output = run(folder, "sbxc project.sbx -o policy.bin && sbx-launch policy.bin -- sh -c 'echo x > y && ! cat .env'")
-    return None if status == 0 else f"exit {status}: {output[-300:]}"
+    """Yields (name, problem or None) for each command below the policy, and for what the policy's comments say."""
+    write(folder, "project.sbx", next(block for block in blocks(text) if block.startswith("sbx 1")))
+    write(folder, ".env", "secret\n")
+    write(folder, "package.json", '{"name": "project", "version": "1.0.0", "scripts": {"test": "echo tested > result"}}')
+    lines = next(block for block in blocks(text) if block.startswith("sbxc ")).splitlines()
+    for line in [*lines, "sbx-launch policy.bin -- sh -c 'echo x > y && ! cat .env'"]:
+        status, output = run(folder, line)
+        yield line, None if status == 0 else f"exit {status}: {output[-300:]}"
+    result = os.path.join(folder, "result")
+    yield "npm ran the test", None if os.path.exists(result) else "nothing was written"
+
+
+def unknown(text):
+    """The blocks that nothing runs: here, or in tests/fresh/run.sh for those of ./bootstrap."""
+    known = ("sbx 1", "sbxc project.sbx -o policy.bin\nsbx-launch", "./bootstrap demo", "export PATH=")
+    strange = [block for block in blocks(text) if not block.startswith(known)]
+    return f"no test runs {strange}" if strange else None
 
 
 def main():
@@ -54,7 +69,8 @@ def main():
         text = file.read()
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="sbx-readme-") as folder, tempfile.TemporaryDirectory() as other:
-        for name, problem in [*tour(folder, text), ("the first policy", first_policy(other, text))]:
+        steps = [*tour(folder, text), *first_policy(other, text), ("every block is tested", unknown(text))]
+        for name, problem in steps:
             passed, failed = (passed + 1, failed) if problem is None else (passed, failed + 1)
             print(f"ok {name}" if problem is None else f"FAIL {name}: {problem}")
     print(f"{passed} passed, {failed} failed")
