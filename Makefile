@@ -192,6 +192,9 @@ deps deps-check deps-bench:
 	    $$root dnf install -y $(FEDORA); \
 	else echo "deps: please install: $(DEBIAN)" >&2; exit 1; fi
 
+# APPARMOR=1 places the AppArmor profile of sbx-launch too, APPARMOR=all also one for bubblewrap (docs/launch.md).
+APPARMOR          ?=
+APPARMOR_PROFILES := $(if $(APPARMOR),sbx-launch) $(if $(filter all,$(APPARMOR)),sbx-bwrap)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/sbxc $(BUILD)/sbx-launch $(DESTDIR)$(PREFIX)/bin
@@ -201,6 +204,8 @@ install: all
 	ln -sf libsbx.so.$(SBX_MAJOR) $(DESTDIR)$(PREFIX)/lib/libsbx.so
 	install -m 644 policy/sbx.h $(DESTDIR)$(PREFIX)/include
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' policy/sbx.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/sbx.pc
+	for profile in $(APPARMOR_PROFILES); do install -d $(DESTDIR)/etc/apparmor.d && \
+	    sed 's|@PREFIX@|$(PREFIX)|' runtime/apparmor/$$profile > $(DESTDIR)/etc/apparmor.d/$$profile || exit 1; done
 
 clean:
 	rm -rf build

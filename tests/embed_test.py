@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """embed_test.py - what `make install` puts down is enough to build examples/embed/ against, shared and static."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,12 +63,42 @@ def answers(program, policy, top, environment, label):
     expect(f"{label}: a damaged policy is refused", "damaged.bin" in result.stderr, result.stderr)
 
 
+def profile_is_read(path):
+    """Whether apparmor_parser takes the profile; one from before AppArmor 4 knows neither its ABI nor userns."""
+    with open(path) as file:
+        text = file.read()
+    version = run("apparmor_parser", "--version").stdout
+    if int(re.search(r"version (\d+)", version).group(1)) < 4:
+        text = text.replace("abi <abi/4.0>", "abi <abi/3.0>").replace("  userns,\n", "")
+    result = subprocess.run(["apparmor_parser", "-Q", "-K", write(path + ".read", text)], capture_output=True, text=True)
+    os.remove(path + ".read")
+    return result.returncode == 0, result.stderr
+
+
+def profiles(top, install):
+    """AppArmor profiles are placed only where that is asked for."""
+    directory = f"{top}/root/etc/apparmor.d"
+    expect("make install places no AppArmor profile by itself", not os.path.exists(directory))
+    run(*install, "APPARMOR=1")
+    expect("APPARMOR=1 places that of sbx-launch", os.listdir(directory) == ["sbx-launch"], os.listdir(directory))
+    run(*install, "APPARMOR=all")
+    expect("APPARMOR=all adds that of bubblewrap", sorted(os.listdir(directory)) == ["sbx-bwrap", "sbx-launch"])
+    with open(f"{directory}/sbx-launch") as file:
+        text = file.read()
+    expect("the profile names the installed program", "profile sbx-launch /opt/sbx/bin/sbx-launch " in text, text)
+    if shutil.which("apparmor_parser"):
+        for name in os.listdir(directory):
+            expect(f"apparmor_parser reads {name}", *profile_is_read(f"{directory}/{name}"))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="sbx-embed-") as top:
         sanitized = os.path.basename(BUILD) == "sanitize"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "MFLAGS"}
-        run("make", "-C", ROOT, "install", f"DESTDIR={top}/root", "PREFIX=/opt/sbx", f"BUILD={BUILD}",
-            f"SANITIZE={int(sanitized)}", env=environment)
+        install = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "make", "-C", ROOT, "install", f"DESTDIR={top}/root",
+                   "PREFIX=/opt/sbx", f"BUILD={BUILD}", f"SANITIZE={int(sanitized)}"]
+        run(*install, env=environment)
+        profiles(top, install)
         library = f"{top}/root/opt/sbx/lib"
         expect("libsbx.so shows sbx.h and nothing else", symbols("nm", "-D", "--defined-only", f"{library}/libsbx.so") == SHOWN)
         expect("libsbx.a shows sbx.h and nothing else", symbols("nm", "-g", "--defined-only", f"{library}/libsbx.a") == SHOWN)

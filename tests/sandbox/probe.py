@@ -138,6 +138,20 @@ def a_chroot_is_named():
         refused((result.returncode, json.loads(result.stdout)), "chroot", "pivot_root")
 
 
+@test
+def a_limit_of_another_kind_of_namespace_is_named():
+    script = 'echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$@"'
+    refused(probe("unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"), "kind of namespace", "max_KIND")
+
+
+@test
+def a_covered_proc_is_named():
+    """As container engines cover parts of it: a new procfs would show what is hidden."""
+    enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
+    script = 'mount --bind /dev/null /proc/meminfo && exec "$@"'
+    refused(probe(*enter, "sh", "-c", script, "sh"), "covers parts of /proc", "systempaths")
+
+
 def without_bubblewrap(w, *options, env=None, preexec=None):
     enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
     hide = "for f in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e $f ] || mount --bind /dev/null $f; done"
