@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct string {
+    const char *bytes;
+    uint32_t index; /* in the table, once settled */
+};
+
 /* Something of variable length that rules share: its identity in memory, and where its canonical bytes
  * are. */
 struct shared {
@@ -41,12 +46,15 @@ struct canonical {
     const struct policy *policy;
     uint32_t layer;
     struct {
-        struct sort_item *items; /* once settled: sorted, and `number` is the index in the table */
+        struct string *items; /* in the order in which they came */
         uint32_t count, capacity;
     } strings;       /* each address once */
     uint32_t *slots; /* by address: string + 1; 0 is free; at most half full */
     uint32_t slot_mask;
-    uint32_t string_count; /* each content once */
+    uint32_t *next; /* the string behind the one that was asked for last: most are asked for as they came */
+    struct arena *sorting;
+    const struct sort_item *sorted; /* all strings by their bytes, in `sorting` */
+    uint32_t string_count;          /* each content once */
     size_t string_bytes;
     struct table tables[TABLES];
     uint32_t *source_index; /* of each policy source in the sorted list */
@@ -148,17 +156,12 @@ static uint32_t *string_slot(const struct canonical *canonical, const char *stri
     }
 }
 
-static void slots_fill(struct canonical *canonical)
-{
-    for (uint32_t i = 0; i < canonical->strings.count; i++)
-        *string_slot(canonical, canonical->strings.items[i].bytes) = i + 1;
-}
-
 static void slots_create(struct canonical *canonical, uint32_t size)
 {
     canonical->slots = arena_array(canonical->arena, size, sizeof *canonical->slots);
     canonical->slot_mask = size - 1;
-    slots_fill(canonical);
+    for (uint32_t i = 0; i < canonical->strings.count; i++)
+        *string_slot(canonical, canonical->strings.items[i].bytes) = i + 1;
 }
 
 static void gather_string(struct canonical *canonical, const char *string)
@@ -170,7 +173,7 @@ static void gather_string(struct canonical *canonical, const char *string)
     uint32_t *slot = string_slot(canonical, string);
     if (*slot != 0)
         return;
-    VECTOR_PUSH(canonical->arena, &canonical->strings, (struct sort_item){.bytes = string});
+    VECTOR_PUSH(canonical->arena, &canonical->strings, (struct string){.bytes = string});
     *slot = canonical->strings.count;
 }
 
@@ -182,25 +185,32 @@ static bool same_bytes(const struct sort_item *a, const struct sort_item *b)
 /* Sorts what was gathered by its bytes and numbers each content. */
 static void strings_settle(struct canonical *canonical)
 {
-    struct sort_item *items = canonical->strings.items;
+    struct string *items = canonical->strings.items;
     uint32_t count = canonical->strings.count;
+    canonical->sorting = arena_child(canonical->arena);
+    struct sort_item *sorted = arena_array(canonical->sorting, count, sizeof *sorted);
     for (uint32_t i = 0; i < count; i++)
-        items[i].length = (uint32_t)strlen(items[i].bytes);
-    sort_bytes(canonical->arena, items, count);
+        sorted[i] = (struct sort_item){
+            .bytes = items[i].bytes, .length = (uint32_t)strlen(items[i].bytes), .number = i};
+    sort_bytes(canonical->sorting, sorted, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || !same_bytes(&items[i - 1], &items[i])) {
+        if (i == 0 || !same_bytes(&sorted[i - 1], &sorted[i])) {
             canonical->string_count++;
-            canonical->string_bytes += items[i].length;
+            canonical->string_bytes += sorted[i].length;
         }
-        items[i].number = canonical->string_count - 1;
+        items[sorted[i].number].index = canonical->string_count - 1;
     }
-    memset(canonical->slots, 0, ((size_t)canonical->slot_mask + 1) * sizeof *canonical->slots);
-    slots_fill(canonical);
+    canonical->sorted = sorted;
 }
 
 uint32_t canonical_string(const struct canonical *canonical, const char *string)
 {
-    return string == NULL ? INDEX_NONE : canonical->strings.items[*string_slot(canonical, string) - 1].number;
+    uint32_t *next = canonical->next;
+    if (string == NULL)
+        return INDEX_NONE;
+    if (*next >= canonical->strings.count || canonical->strings.items[*next].bytes != string)
+        *next = *string_slot(canonical, string) - 1;
+    return canonical->strings.items[(*next)++].index;
 }
 
 /* Tables of what rules share */
@@ -430,6 +440,7 @@ struct canonical *canonical_gather(struct arena *arena, const struct policy *pol
     while (slots / 2 <= policy->rule_count && slots < UINT32_MAX / 4)
         slots *= 2;
     slots_create(canonical, slots);
+    canonical->next = arena_alloc(arena, sizeof *canonical->next);
     VECTOR_RESERVE(arena, &canonical->strings, policy->rule_count);
     for (uint32_t i = 0; i < policy->rule_count; i++) {
         if (!rule_counts(canonical, &policy->rules[i]))
@@ -460,16 +471,18 @@ size_t canonical_size(const struct canonical *canonical)
 
 /* Writing */
 
-void canonical_tables(struct buffer *out, const struct canonical *canonical)
+void canonical_tables(struct buffer *out, struct canonical *canonical)
 {
     bytes_put(out, canonical->string_count, 4);
     for (uint32_t i = 0; i < canonical->strings.count; i++) {
-        const struct sort_item *string = &canonical->strings.items[i];
-        if (i > 0 && string->number == string[-1].number)
+        const struct sort_item *string = &canonical->sorted[i];
+        if (i > 0 && same_bytes(string, string - 1))
             continue;
         bytes_put(out, string->length, 4);
         buffer_bytes(out, string->bytes, string->length);
     }
+    arena_destroy(canonical->sorting);
+    canonical->sorted = NULL;
     for (enum table_name name = 0; name < TABLES; name++) {
         const struct table *table = &canonical->tables[name];
         bytes_put(out, table->sorted_count, 4);

@@ -50,8 +50,8 @@ enum { ALL_LAYERS = UINT32_MAX };
  * too. */
 struct canonical *canonical_gather(struct arena *arena, const struct policy *policy, uint32_t layer);
 
-/* Appends the four tables. */
-void canonical_tables(struct buffer *out, const struct canonical *canonical);
+/* Appends the four tables; once, for the order of the strings is given up then. */
+void canonical_tables(struct buffer *out, struct canonical *canonical);
 
 /* Appends the number of distinct sources and the sources, sorted by kind and name. ALL_LAYERS only. */
 void canonical_sources(struct buffer *out, const struct canonical *canonical);

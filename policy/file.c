@@ -6,7 +6,7 @@
 
 #include <sodium/crypto_hash_sha256.h>
 
-static void put_body(struct buffer *out, const struct policy *policy, const struct canonical *canonical)
+static void put_body(struct buffer *out, const struct policy *policy, struct canonical *canonical)
 {
     canonical_tables(out, canonical);
     bytes_put(out, canonical_string(canonical, policy->name), 4);
@@ -27,7 +27,7 @@ void policy_write(struct buffer *out, const struct policy *policy)
     buffer_bytes(out, FILE_MAGIC, FILE_MAGIC_SIZE);
     bytes_put(out, FILE_VERSION, 4);
     bytes_put(out, 0, 8); /* the length, once it is known */
-    const struct canonical *canonical = canonical_gather(scratch, policy, ALL_LAYERS);
+    struct canonical *canonical = canonical_gather(scratch, policy, ALL_LAYERS);
     buffer_reserve(out, canonical_size(canonical) + FILE_HASH_SIZE);
     put_body(out, policy, canonical);
     bytes_set((uint8_t *)out->bytes + length_at, out->length - start + FILE_HASH_SIZE, 8);
