@@ -90,7 +90,8 @@ def rust_compiles_and_cargo_builds_and_tests():
         w.launch(policy, "rustc", "--crate-type", "lib", "-o", "/tmp/libsum.rlib", "src/lib.rs").succeeded()
         result = w.launch(policy, "cargo", "run", "--offline", "--quiet", "-j2").succeeded()
         equal(result.out, "42\n")
-        w.launch(policy, "cargo", "test", "--offline", "--quiet", "-j2").succeeded()
+        tested = w.launch(policy, "cargo", "test", "--offline", "--quiet", "-j2").succeeded()
+        check("test result: ok. 1 passed" in tested.out, tested.out)
 
 
 @test
