@@ -55,6 +55,15 @@ static bool links_stay(struct gather *gather, const struct bound_rule *rule, con
     return true;
 }
 
+/* Somebody else may replace them while the command runs. */
+static void links_rely(struct gather *gather, const struct resolved *leads)
+{
+    for (uint32_t i = 0; i < leads->link_count; i++)
+        if (gather_level(gather, leads->links[i].directory) > LEVEL_NONE)
+            VECTOR_PUSH(gather->arena, &gather->relied_links,
+                        (struct plan_link){leads->links[i].path, leads->links[i].text});
+}
+
 /* Whether the command could make an entry in the directory, as far as its owner and its mount say. The
  * command has the launcher's user or one with fewer rights, and no capabilities. */
 static bool directory_takes(const struct gather *gather, const char *path)
@@ -186,6 +195,7 @@ static void deny_check(struct gather *gather, const struct bound_rule *rule)
     const struct resolved *leads = resolver_find(gather->resolver, rule->at.path);
     if (!links_stay(gather, rule, leads))
         return;
+    links_rely(gather, leads);
     if (leads->process) {
         process_check(gather, rule, leads);
         return;
@@ -259,4 +269,6 @@ void gather_denials(struct gather *gather)
     missing_unite(gather);
     gather->facts->missing = gather->missing.items;
     gather->facts->missing_count = gather->missing.count;
+    gather->facts->relied_links = gather->relied_links.items;
+    gather->facts->relied_link_count = gather->relied_links.count;
 }

@@ -40,6 +40,8 @@ struct sandbox {
     int status;    /* socket to the inner stage, one struct status_message a packet */
     int go;        /* one byte starts the command; closing it ends everything */
     int errors;    /* what the engine and the inner stage write on standard error */
+    int mounts;    /* its mount namespace, once the evidence is there; else -1 */
+    pid_t keeper;  /* the launcher's own child, which lives on until watch_end; 0: none */
 };
 
 /* Functions that return bool return false with an error note in `notes` (or what they are told to set), if the launch

@@ -37,14 +37,15 @@ void evidence_measure(struct arena *arena, const struct inner_config *config, st
 
 /* What inner stage and launcher say to each other on the status socket, one message a packet. */
 enum status_kind {
-    STATUS_EVIDENCE,    /* inner: measured, waits for the go byte */
-    STATUS_STARTED,     /* inner: the command was executed */
-    STATUS_NOT_STARTED, /* inner: it could not be; number is errno */
-    STATUS_ENDED,       /* inner: number is the wait status of the command */
-    STATUS_SIGNALLED,   /* inner: a signal was handed on */
-    STATUS_TIME_OVER,   /* inner: the command's time is over, and all were asked to end */
-    STATUS_SIGNAL,      /* launcher: number is a signal for the command */
-    STATUS_SIGNAL_GROUP /* launcher: one that came from the terminal, for the command's process group */
+    STATUS_EVIDENCE,     /* inner: measured, waits for the go byte */
+    STATUS_STARTED,      /* inner: the command was executed */
+    STATUS_NOT_STARTED,  /* inner: it could not be; number is errno */
+    STATUS_ENDED,        /* inner: number is the wait status of the command */
+    STATUS_SIGNALLED,    /* inner: a signal was handed on */
+    STATUS_TIME_OVER,    /* inner: the command's time is over, and all were asked to end */
+    STATUS_SIGNAL,       /* launcher: number is a signal for the command */
+    STATUS_SIGNAL_GROUP, /* launcher: one that came from the terminal, for the command's process group */
+    STATUS_SIGNAL_ALL    /* launcher: one for everything in the sandbox but process 1 */
 };
 
 struct status_message {

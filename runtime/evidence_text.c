@@ -53,13 +53,27 @@ static const char *say_write(const struct launch *launch)
                         evidence->mounts_writable, evidence->mounts, second_wall(launch));
 }
 
+/* What is done when the host replaces or removes what a mount of the plan stands on. */
+static const char *against_replacing(const struct launch *launch)
+{
+    const struct watch *watch = &launch->watch;
+
+    if (watch->holds)
+        return arena_format(launch->arena,
+                            "%u directories are watched, and what the host replaces in them is covered again",
+                            watch->directories);
+    if (watch->list.count == 0)
+        return "the host can replace nothing below them";
+    return arena_format(launch->arena,
+                        "a mask goes if the host replaces or removes the file below it, for that is not "
+                        "watched: %s",
+                        watch->why);
+}
+
 static const char *say_deny(const struct launch *launch)
 {
-    return arena_format(
-        launch->arena,
-        "%u masks are in the mount table, read-only; a mask goes if the host replaces or removes "
-        "the file below it",
-        masks_of(&launch->plan));
+    return arena_format(launch->arena, "%u masks are in the mount table, read-only; %s",
+                        masks_of(&launch->plan), against_replacing(launch));
 }
 
 static const char *say_pattern(const struct launch *launch)

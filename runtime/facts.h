@@ -38,6 +38,8 @@ struct facts {
     uint32_t match_count;
     const char **masked_sockets; /* host sockets in reach that were masked */
     uint32_t masked_socket_count;
+    struct plan_link *relied_links; /* in what is granted, on the way to a denied path; some more than once */
+    uint32_t relied_link_count;
     struct resolver *seen; /* what stands at each path that was looked at */
     bool hard_links;       /* a denied regular file has further hard links: fs.deny is then `snapshot` */
 };

@@ -33,6 +33,10 @@ struct gather {
         struct missing_path *items;
         uint32_t count, capacity;
     } missing;
+    struct {
+        struct plan_link *items;
+        uint32_t count, capacity;
+    } relied_links;
 };
 
 enum level gather_level(const struct gather *gather, const char *path);

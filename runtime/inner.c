@@ -5,6 +5,7 @@
 #include "runtime/landlock.h"
 #include "runtime/limit_processes.h"
 #include "runtime/limit_time.h"
+#include "runtime/pass.h"
 #include "runtime/process.h"
 
 #include <errno.h>
@@ -164,6 +165,8 @@ static bool forward_signal(const struct stage *stage)
         kill(stage->command, message.number);
     if (message.kind == STATUS_SIGNAL_GROUP)
         kill(-stage->command, message.number);
+    if (message.kind == STATUS_SIGNAL_ALL)
+        kill(-1, message.number);
     /* A launcher that does not read has no use for it. */
     send(stage->config.status, &done, sizeof done, MSG_NOSIGNAL | MSG_DONTWAIT);
     return true;
@@ -299,12 +302,16 @@ int inner_stage(const char *descriptor)
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
         !signals_prepare(&stage) || !events_prepare(&stage) || !variables_prepare(&stage.config))
         return STAGE_FAILED;
+    /* For the launcher's keeper. */
+    int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     struct landlock_result landlock;
     landlock_restrict(stage.config.rules, stage.config.rule_count, stage.config.streams, &landlock);
     evidence_measure(arena, &stage.config, &message.evidence);
     message.evidence.landlock = landlock;
-    if (!limits_set(&stage, &message.evidence) || !say(&stage, &message))
+    if (!limits_set(&stage, &message.evidence) ||
+        !packet_send(stage.config.status, &message, sizeof message, mounts))
         return STAGE_FAILED;
+    close(mounts);
     if (stage.config.arguments[0] == NULL)
         return 0;
     if (!wait_for_go(&stage) || !time_limit_start(stage.clock, stage.config.time_seconds) ||

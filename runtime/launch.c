@@ -339,9 +339,29 @@ static bool step_start(struct launch *launch)
             close(launch->streams.inside[i]);
     if (!engine->check(launch->arena, &launch->engine, &launch->notes))
         return false;
+    watch_start(launch->arena, &launch->plan, &launch->facts, &launch->watch);
+    launch->sandbox.keeper = launch->watch.keeper;
     struct outcome outcome =
         sandbox_await(launch->arena, &launch->sandbox, &launch->signals, &launch->evidence);
     return outcome.kind == OUTCOME_READY || backend_problem(launch, &outcome);
+}
+
+static bool step_watch(struct launch *launch)
+{
+    const char *error = NULL;
+    struct watch_run run = {.arena = launch->arena,
+                            .lease = &launch->lease,
+                            .status = launch->sandbox.status,
+                            .placeholders = launch->placeholders,
+                            .state = launch->prepared.state,
+                            .directory = launch->prepared.directory};
+    bool entered = watch_enter(&launch->watch, &run, launch->sandbox.mounts, &error);
+
+    if (launch->sandbox.mounts >= 0)
+        close(launch->sandbox.mounts);
+    launch->sandbox.mounts = -1;
+    return entered || launch_refuse(launch, SBX416_EVIDENCE, error,
+                                    "nothing ran; start again when nothing else changes it");
 }
 
 static const char *evidence_help(const struct launch *launch)
@@ -377,13 +397,14 @@ static bool step_record(struct launch *launch)
 
 /* The order of a launch. Whatever returns false ends it with exit 125; nothing has run then. */
 static bool (*const steps[])(struct launch *launch) = {
-    step_directory, step_policy, step_bind,    step_engine, step_controls,  step_lease,   step_turn,
-    step_signals,   step_facts,  step_streams, step_plan,   step_variables, step_backend, step_filter,
-    step_prepare,
+    step_directory, step_policy,    step_bind,    step_engine, step_controls,
+    step_lease,     step_turn,      step_signals, step_facts,  step_streams,
+    step_plan,      step_variables, step_backend, step_filter, step_prepare,
 };
 
 static bool (*const starting_steps[])(struct launch *launch) = {
-    step_inner, step_placeholders, step_mounts, step_start, step_groups, step_evidence, step_record,
+    step_inner, step_placeholders, step_mounts,   step_start,
+    step_watch, step_groups,       step_evidence, step_record,
 };
 
 /* The wait status to speak of, and a word to the caller where the command itself did not end. */
@@ -395,6 +416,10 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
         return outcome->number;
     if (outcome->kind == OUTCOME_NOT_STARTED)
         return launch_not_executed(launch, outcome->number);
+    if (outcome->kind == OUTCOME_UNHELD) {
+        report_line(launch->arena, "the run was ended: %s", launch->watch.lost);
+        return SIGKILL;
+    }
     report_line(launch->arena, outcome->kind == OUTCOME_SILENT
                                    ? "the sandbox did not answer a signal and was killed"
                                    : "the sandbox was ended from outside");
@@ -404,8 +429,9 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
 static int run(struct launch *launch)
 {
     struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams,
-                                         launch->inner.time_seconds);
+                                         launch->inner.time_seconds, &launch->watch);
     pid_t left = sandbox_end(&launch->sandbox);
+    watch_end(&launch->watch);
 
     streams_drain(&launch->streams);
     groups_end(launch);
@@ -433,7 +459,8 @@ int launch(struct arena *arena, const struct options *options)
     struct launch launch = {.arena = arena,
                             .options = options,
                             .notes = note_list_in(arena),
-                            .sandbox = {.status = -1, .go = -1, .errors = -1},
+                            .sandbox = {.status = -1, .go = -1, .errors = -1, .mounts = -1},
+                            .watch = {.socket = -1},
                             .turn = -1};
     bool ready;
 
@@ -457,6 +484,7 @@ int launch(struct arena *arena, const struct options *options)
         return run(&launch);
     sandbox_end(&launch.sandbox);
     groups_end(&launch);
+    watch_end(&launch.watch);
     remove_placeholders(&launch);
     return EXIT_REFUSED;
 }

@@ -12,6 +12,7 @@
 #include "runtime/remote.h"
 #include "runtime/supervise.h"
 #include "runtime/watchdog.h"
+#include "runtime/watch.h"
 
 struct launch {
     struct arena *arena;
@@ -37,6 +38,7 @@ struct launch {
     struct placeholder_set *placeholders;
     int turn; /* see turn.h; -1: not held */
     struct sandbox sandbox;
+    struct watch watch;
     struct evidence evidence;
     struct limit_groups groups;
     int exit_code;

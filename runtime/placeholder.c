@@ -222,11 +222,11 @@ static bool path_make(struct placeholder_set *set, const struct missing_path *mi
     return true;
 }
 
-/* What was made or joined must still be what stands there. */
-static bool statuses_record(struct placeholder_set *set)
+/* What was made or joined, from number `first` on, must still be what stands there. */
+static bool statuses_record(struct placeholder_set *set, uint32_t first)
 {
     bool all = true;
-    for (uint32_t i = set->count; i > 0; i--) {
+    for (uint32_t i = set->count; i > first; i--) {
         struct placeholder *item = &set->items[i - 1];
         struct stat now;
         if (fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -287,7 +287,7 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
         if (!made)
             refuse(&facts->missing[i], error, notes);
     }
-    if (statuses_record(set) && made)
+    if (statuses_record(set, 0) && made)
         return set;
     if (made)
         note_add(notes, (struct note){.code = SBX463_PLACEHOLDER_FAILED,
@@ -295,6 +295,13 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
                                       .help = "launch again"});
     placeholders_remove(set);
     return NULL;
+}
+
+bool placeholders_add(struct placeholder_set *set, const struct missing_path *missing, const char **error)
+{
+    uint32_t first = set->count;
+    *error = "it changed meanwhile";
+    return path_make(set, missing, error) && statuses_record(set, first);
 }
 
 void placeholders_remove(struct placeholder_set *set)

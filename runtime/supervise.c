@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "runtime/limit_time.h"
+#include "runtime/pass.h"
 #include "runtime/process.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static bool reap_until(pid_t process, int64_t deadline)
 }
 
 /* Children that bubblewrap left behind when it was killed have come to this process, their subreaper. */
-static pid_t end_orphans(void)
+static pid_t end_orphans(pid_t spared)
 {
     int64_t deadline = now_milliseconds() + END_MILLISECONDS;
     char path[64], list[4096];
@@ -59,11 +60,17 @@ static pid_t end_orphans(void)
         if (got <= 0)
             return 0;
         list[got] = '\0';
+        bool others = false;
         for (long child; (child = strtol(at, &end, 10)) > 0; at = end) {
+            if (child == spared)
+                continue;
+            others = true;
             last = (pid_t)child;
             kill(last, SIGKILL);
             reap_until(last, now_milliseconds() + ORPHAN_MILLISECONDS);
         }
+        if (!others)
+            return 0;
     }
     return last;
 }
@@ -88,7 +95,7 @@ pid_t sandbox_end(struct sandbox *sandbox)
             if (!reap_until(sandbox->process, now_milliseconds() + END_MILLISECONDS))
                 left = sandbox->process;
         }
-        pid_t orphan = end_orphans();
+        pid_t orphan = end_orphans(sandbox->keeper);
         left = left != 0 ? left : orphan;
     }
     sandbox->process = 0;
@@ -168,7 +175,8 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
             return failed(arena, sandbox, &text);
         }
         if (ready[0].revents != 0) {
-            if (!message_take(sandbox, &message) || message.kind != STATUS_EVIDENCE)
+            if (!packet_take(sandbox->status, &message, sizeof message, &sandbox->mounts) ||
+                message.kind != STATUS_EVIDENCE)
                 return failed(arena, sandbox, &text);
             *evidence = message.evidence;
             return (struct outcome){.kind = OUTCOME_READY};
@@ -253,9 +261,9 @@ static int wait_milliseconds(bool answer_owed, int64_t latest)
 }
 
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams, uint64_t time_seconds)
+                           struct streams *streams, uint64_t time_seconds, struct watch *watch)
 {
-    enum { STATUS, SIGNALS, ERRORS, PUMP, WAITED_FOR = PUMP + 3 };
+    enum { STATUS, SIGNALS, ERRORS, WATCH, PUMP, WAITED_FOR = PUMP + 3 };
     struct buffer text = buffer_in(arena);
     struct outcome outcome = {.kind = OUTCOME_FAILED};
     struct status_message message;
@@ -266,16 +274,21 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
     while (running) {
         struct pollfd ready[WAITED_FOR] = {{.fd = sandbox->status, .events = POLLIN},
                                            {.fd = signals->descriptor, .events = POLLIN},
-                                           {.fd = sandbox->errors, .events = POLLIN}};
+                                           {.fd = sandbox->errors, .events = POLLIN},
+                                           {.fd = watch->socket, .events = POLLIN}};
         for (int i = 0; i < 3; i++)
             ready[PUMP + i] = pump_event(streams, i);
-        int count = poll(ready, WAITED_FOR, wait_milliseconds(deadline != 0, latest));
+        int most = wait_milliseconds(deadline != 0, latest);
+        int count = poll(ready, WAITED_FOR, watch_timeout(watch, most));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
             break;
         if (deadline != 0 && ready[STATUS].revents == 0 && now_milliseconds() > deadline)
             return (struct outcome){.kind = OUTCOME_SILENT, .time_over = outcome.time_over};
+        /* What the watch cannot hold ends the run at once, whatever else there is to say. */
+        if (!watch_heed(watch, ready[WATCH].revents))
+            return (struct outcome){.kind = OUTCOME_UNHELD};
         if (ready[STATUS].revents == 0 && now_milliseconds() > latest)
             return (struct outcome){.kind = OUTCOME_OVERDUE, .time_over = true};
         if (ready[SIGNALS].revents != 0 && signal_forward(sandbox, signals) && deadline == 0)

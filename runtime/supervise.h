@@ -5,6 +5,7 @@
 #include "runtime/evidence.h"
 #include "runtime/signals.h"
 #include "runtime/streams.h"
+#include "runtime/watch.h"
 
 enum {
     START_SECONDS = 20,        /* until the evidence must be there */
@@ -19,6 +20,7 @@ enum outcome_kind {
     OUTCOME_INTERRUPTED, /* signal `number` reached the launcher first */
     OUTCOME_SILENT,      /* process 1 took no notice of a signal that asks for the end */
     OUTCOME_OVERDUE,     /* `limit time` was over long ago, and process 1 did not end everything */
+    OUTCOME_UNHELD,      /* the watch says that something cannot be held any more */
     OUTCOME_NOT_STARTED, /* execve failed: `number` is errno */
     OUTCOME_ENDED        /* `number` is the wait status */
 };
@@ -37,9 +39,9 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
 
 /* Gives the go byte and waits for the end, but for process 1's answer to a signal no longer than
  * ANSWER_MILLISECONDS, and for the end of a command that has `time_seconds` (0: any time) no longer than
- * time_limit_latest; `streams` are pumped meanwhile. */
+ * time_limit_latest; `streams` are pumped and `watch` is heard meanwhile. */
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams, uint64_t time_seconds);
+                           struct streams *streams, uint64_t time_seconds, struct watch *watch);
 
 /* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0.
  * Safe to call twice. */

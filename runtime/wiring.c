@@ -41,6 +41,7 @@ void wiring_keep_outer(const struct wiring *wiring, struct sandbox *sandbox)
     sandbox->status = wiring->status[0];
     sandbox->go = wiring->go[1];
     sandbox->errors = wiring->errors[0];
+    sandbox->mounts = -1;
 }
 
 bool descriptor_inherit(int descriptor)

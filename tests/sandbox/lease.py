@@ -200,12 +200,12 @@ def a_run_without_a_record_is_told():
 
 
 @test
-def the_lease_says_what_a_mask_does_not_survive():
+def the_lease_says_what_is_done_when_the_host_replaces_a_file():
     with world() as w:
         w.make("work/.env")
         _, lease = w.lease("deny $WORK/.env\n", "true")
         [deny] = [control for control in lease["enforcedControls"] if control["control"] == "fs.deny"]
-        check("if the host replaces" in deny["evidence"], deny)
+        check("1 directories are watched, and what the host replaces in them is covered again" in deny["evidence"], deny)
 
 
 @test

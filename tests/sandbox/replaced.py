@@ -1,0 +1,393 @@
+#!/usr/bin/python3
+"""What the host replaces or removes while a run is under way is covered again, or the run ends (docs/launch.md)."""
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import time
+
+from lib import check, equal, main, test, world
+
+NEW = "replaced-7d21"
+# Waits for the file `go`, gives the keeper a moment, and then tries everything.
+WAIT = "touch ready; while [ ! -e go ]; do sleep 0.02; done; sleep 0.3; "
+
+
+@contextlib.contextmanager
+def run(text, script, prepare=None):
+    """A run that waits; yields (world, work, finish). finish() lets it go on and returns (code, output, lease)."""
+    with world() as w:
+        w.make("work/.env", "old\n")
+        w.make("work/dir/key", "old\n")
+        w.make("work/dir/plain", "plain\n")
+        if prepare:
+            prepare(w)
+        lease = f"{w.outside}/lease.json"
+        process = w.start(w.policy(text), "sh", "-c", WAIT + script, options=["--lease", lease])
+        try:
+            for _ in range(1000):
+                if os.path.exists(f"{w.work}/ready") or process.poll() is not None:
+                    break
+                time.sleep(0.01)
+
+            def finish():
+                w.make("work/go")
+                output = process.communicate(timeout=60)[0].decode()
+                with open(lease) as file:
+                    return process.returncode, output, json.load(file)
+
+            yield w, w.work, finish
+        finally:
+            process.kill()
+            process.wait()
+
+
+def kinds(lease):
+    return [event["kind"] for event in lease["events"]]
+
+
+def replace(path, text=NEW):
+    """As editors save."""
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def write_anew(path):
+    os.unlink(path)
+    with open(path, "x") as file:
+        file.write(NEW)
+
+
+def backup_and_write(path):
+    os.rename(path, path + "~")
+    with open(path, "x") as file:
+        file.write(NEW)
+    os.unlink(path + "~")
+
+
+def exchange(path):
+    with open(path + ".other", "w") as file:
+        file.write(NEW)
+    subprocess.run(["mv", "--exchange", path + ".other", path], check=False, capture_output=True)
+    if open(path).read() != NEW:  # an mv without --exchange
+        import ctypes
+        ctypes.CDLL(None).renameat2(-100, (path + ".other").encode(), -100, path.encode(), 2)
+    os.unlink(path + ".other")
+
+
+READ = f"cat .env 2>&1; cp .env copy 2>&1; grep -r {NEW} . 2>/dev/null && echo SEEN; echo x > .env; mv .env e; rm -f .env; ln .env l; ls -A"
+
+
+@test
+def a_denied_file_that_the_host_replaces_stays_closed():
+    for way in (replace, write_anew, backup_and_write, exchange):
+        with run("deny $WORK/.env\n", READ) as (_, work, finish):
+            way(f"{work}/.env")
+            code, output, lease = finish()
+            check("SEEN" not in output and NEW not in output, f"{way.__name__}: {output}")
+            with open(f"{work}/.env") as file:
+                equal(file.read(), NEW, way.__name__)
+            check("mask.replaced" in kinds(lease) and set(kinds(lease)) == {"mask.replaced"}, f"{way.__name__}: {lease['events']}")
+            equal({event["arg"] for event in lease["events"]}, {f"{work}/.env"})
+
+
+@test
+def a_file_that_is_replaced_a_hundred_times_is_closed_afterwards():
+    with run("deny $WORK/.env\n", READ) as (_, work, finish):
+        for _ in range(100):
+            replace(f"{work}/.env")
+        code, output, lease = finish()
+        check("SEEN" not in output, output)
+
+
+@test
+def a_file_that_only_may_be_read_stays_read_only():
+    script = "cat conf; echo x > conf; echo x >> conf; mv conf c; rm -f conf; sed -i s/r/R/ conf; ls -A"
+    with run("deny write $WORK/conf\n", script, lambda w: w.make("work/conf", "old\n")) as (_, work, finish):
+        replace(f"{work}/conf")
+        code, output, lease = finish()
+        check(output.startswith(NEW), output)
+        with open(f"{work}/conf") as file:
+            equal(file.read(), NEW, output)
+        equal(kinds(lease), ["mask.replaced"])
+
+
+@test
+def git_config_on_the_host_does_not_open_the_config():
+    def prepare(w):
+        subprocess.run(["git", "init", "-q", w.work], check=True, env=w.environment())
+
+    script = "git config core.fsmonitor evil; echo '[core]fsmonitor=evil' >> .git/config; mv .git/config x; mv .git g; cat .git/config"
+    with run("deny write $WORK/.git/config\n", script, prepare) as (w, work, finish):
+        for number in range(5):
+            subprocess.run(["git", "-C", work, "config", "user.name", f"N{number}"], check=True, env=w.environment())
+        code, output, lease = finish()
+        check("N4" in output, output)
+        with open(f"{work}/.git/config") as file:
+            check("evil" not in file.read(), "the command wrote the configuration")
+        check("mask.replaced" in kinds(lease), str(lease["events"]))
+
+
+@test
+def a_denied_directory_that_is_swapped_stays_closed():
+    script = f"cat dir/key; ls dir; grep -r {NEW} . && echo SEEN; touch dir/n; mv dir d; ls -A"
+    with run("deny $WORK/dir\n", script) as (w, work, finish):
+        w.make("work/other/key", NEW)
+        os.rename(f"{work}/dir", f"{work}/old")
+        os.rename(f"{work}/other", f"{work}/dir")
+        code, output, lease = finish()
+        check("SEEN" not in output and "old\n" in output.split("ls: ")[-1], output)
+        check("plain" not in output, f"the old directory was opened: {output}")
+        equal(kinds(lease), ["mask.replaced"])
+        equal(sorted(os.listdir(f"{work}/dir")), ["key"])
+
+
+@test
+def a_directory_above_a_denied_file_that_is_swapped_changes_nothing():
+    script = f"cat dir/plain; cat dir/key; echo x > dir/key; mv dir d; rm -rf dir; grep -r {NEW}-secret . && echo SEEN; ls -A dir"
+    with run("deny $WORK/dir/key\ndeny write $WORK/dir/plain\n", script) as (w, work, finish):
+        w.make("work/other/key", NEW + "-secret")
+        w.make("work/other/plain", NEW + "-plain\n")
+        os.rename(f"{work}/dir", f"{work}/old")
+        os.rename(f"{work}/other", f"{work}/dir")
+        code, output, lease = finish()
+        check("SEEN" not in output and output.startswith(NEW + "-plain"), output)
+        equal(sorted(os.listdir(f"{work}/dir")), ["key", "plain"])
+        with open(f"{work}/dir/plain") as file:
+            equal(file.read(), NEW + "-plain\n", output)
+        equal(kinds(lease), ["mask.replaced", "mask.replaced"])
+
+
+@test
+def a_directory_may_be_swapped_again_and_again():
+    with run("deny $WORK/dir/key\n", f"grep -r {NEW} . && echo SEEN; cat dir/key; mv dir d; ls -A") as (w, work, finish):
+        for number in range(20):
+            w.make(f"work/n{number}/key", NEW)
+            shutil.move(f"{work}/dir", f"{w.outside}/o{number}")
+            os.rename(f"{work}/n{number}", f"{work}/dir")
+            time.sleep(0.01)
+        code, output, lease = finish()
+        check("SEEN" not in output and "dir" in output, output)
+
+
+@test
+def a_file_that_becomes_a_directory_or_the_other_way_round_stays_closed():
+    script = f"cat .env .env/key dir; ls .env; grep -r {NEW} . && echo SEEN; touch .env/x; ls -A"
+    with run("deny $WORK/.env\ndeny $WORK/dir\n", script) as (w, work, finish):
+        os.unlink(f"{work}/.env")
+        w.make("work/.env/key", NEW)
+        shutil.rmtree(f"{work}/dir")
+        w.make("work/dir", NEW)
+        code, output, lease = finish()
+        check("SEEN" not in output, output)
+        equal(os.listdir(f"{work}/.env"), ["key"])
+        check({"mask.replaced"} <= set(kinds(lease)), str(lease["events"]))
+
+
+@test
+def what_the_host_removes_cannot_be_made_by_the_command():
+    script = "sleep 0.5; echo evil > .env; echo evil > conf; mkdir dir; rm -rf dir; mv conf c; ls -A"
+    with run("deny $WORK/.env\ndeny write $WORK/conf\ndeny $WORK/dir\n", script,
+             lambda w: w.make("work/conf", "old\n")) as (w, work, finish):
+        os.unlink(f"{work}/.env")
+        os.unlink(f"{work}/conf")
+        shutil.rmtree(f"{work}/dir")
+        code, output, lease = finish()
+        check({"mask.removed"} <= set(kinds(lease)), str(lease["events"]))
+        check("evil" not in "".join(open(path).read() for path in w.tree() if os.path.isfile(path)), output)
+        equal(sorted(os.listdir(work)), ["go", "ready"], "what is left " + output)
+
+
+@test
+def a_loop_that_waits_for_a_removal_does_not_get_its_own_file_in():
+    script = "n=0; while [ $n -lt 3000 ]; do (echo evil > .env) 2>/dev/null; n=$((n+1)); done; cat .env"
+    with run("deny $WORK/.env\n", script) as (w, work, finish):
+        w.make("work/go")
+        time.sleep(0.5)
+        os.unlink(f"{work}/.env")
+        time.sleep(0.1)
+        code, output, lease = finish()
+        check("evil" not in output, output)
+
+
+@test
+def a_link_on_the_way_that_is_replaced_ends_the_run():
+    def prepare(w):
+        w.make("outside/v1/secret", "old\n")
+        w.make("outside/v2/secret", NEW)
+        os.symlink("v1", f"{w.outside}/current")
+
+    with world() as w:
+        prepare(w)
+        lease = f"{w.top}/lease.json"
+        policy = w.policy(f"grant read {w.outside}\ndeny {w.outside}/current/secret\n")
+        process = w.start(policy, "sh", "-c",
+                          WAIT + f"sleep 5; cat {w.outside}/current/secret", options=["--lease", lease])
+        while not os.path.exists(f"{w.work}/ready"):
+            time.sleep(0.01)
+        os.symlink("v2", f"{w.outside}/next")
+        os.rename(f"{w.outside}/next", f"{w.outside}/current")
+        w.make("work/go")
+        output = process.communicate(timeout=60)[0].decode()
+        check(NEW not in output and "the run was ended" in output, output)
+        equal(process.returncode, 137)
+        with open(lease) as file:
+            equal(kinds(json.load(file)), ["mask.lost"])
+
+
+@test
+def a_link_in_place_of_a_denied_file_ends_the_run():
+    with run("deny $WORK/.env\n", "sleep 5; cat .env") as (w, work, finish):
+        w.make("work/elsewhere", NEW)
+        os.symlink("elsewhere", f"{work}/link")
+        os.rename(f"{work}/link", f"{work}/.env")
+        code, output, lease = finish()
+        check(NEW not in output and code == 137, output)
+        equal(kinds(lease), ["mask.lost"])
+
+
+@test
+def in_a_place_that_only_may_be_read_it_is_the_same():
+    with world() as w:
+        w.make("outside/data/secret", "old\n")
+        w.make("outside/data/sub/secret", "old\n")
+        policy = w.policy(f"grant read {w.outside}\ndeny {w.outside}/data/secret, {w.outside}/data/sub/secret\n")
+        process = w.start(policy, "sh", "-c", WAIT + f"cat {w.outside}/data/secret {w.outside}/data/sub/secret")
+        while not os.path.exists(f"{w.work}/ready"):
+            time.sleep(0.01)
+        replace(f"{w.outside}/data/secret")
+        w.make("outside/data/other/secret", NEW)
+        os.rename(f"{w.outside}/data/sub", f"{w.outside}/data/old")
+        os.rename(f"{w.outside}/data/other", f"{w.outside}/data/sub")
+        w.make("work/go")
+        output = process.communicate(timeout=60)[0].decode()
+        check(NEW not in output and output.count("Permission denied") == 2, output)
+
+
+@test
+def the_whole_workspace_may_be_renamed_by_the_host():
+    with run("deny $WORK/.env\n", READ) as (w, work, finish):
+        os.rename(work, work + ".moved")
+        w.make("work/.env", NEW)
+        w.make("work.moved/go")
+        code, output, lease = finish()
+        check("SEEN" not in output, output)
+
+
+@test
+def ordinary_files_are_the_hosts_to_change():
+    with run("deny $WORK/.env\n", "cat plain; cat dir/plain; ls -A") as (w, work, finish):
+        w.make("work/plain", "one\n")
+        replace(f"{work}/plain", "two\n")
+        replace(f"{work}/dir/plain", "three\n")
+        code, output, lease = finish()
+        check(output.startswith("two\nthree\n"), output)
+        equal(lease["events"], [])
+
+
+@test
+def a_storm_of_other_changes_hides_nothing():
+    script = f"while [ ! -e over ]; do cat .env; sleep 0.01; done 2>/dev/null; grep {NEW} .env && echo SEEN"
+    with run("deny $WORK/.env\n", script) as (w, work, finish):
+        w.make("work/go")
+        for number in range(30000):
+            path = f"{work}/f{number % 10}"
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+            os.unlink(path)
+        replace(f"{work}/.env")
+        time.sleep(0.2)
+        w.make("work/over")
+        code, output, lease = finish()
+        check("SEEN" not in output, output[-300:])
+        check("mask.replaced" in kinds(lease), str(lease["events"]))
+
+
+@test
+def where_nothing_can_be_watched_the_lease_says_so():
+    with world() as w:
+        w.make("work/.env", "old\n")
+        limits = [name for name in ("max_user_instances",) if os.path.exists(f"/proc/sys/fs/inotify/{name}")]
+        holders = []
+        try:
+            import ctypes
+            libc = ctypes.CDLL(None)
+            while limits and os.geteuid() != 0:
+                descriptor = libc.inotify_init1(0o2000000)
+                if descriptor < 0:
+                    break
+                holders.append(descriptor)
+            result, lease = w.lease("deny $WORK/.env\n", "true")
+            result.succeeded()
+            said = next(item for item in lease["enforcedControls"] if item["control"] == "fs.deny")["evidence"]
+            if holders:
+                check("not watched" in said or "cannot be watched" in said, said)
+            else:
+                check("directories are watched" in said, said)
+        finally:
+            for descriptor in holders:
+                os.close(descriptor)
+
+
+@test
+def what_watches_is_out_of_the_commands_sight():
+    with run("deny $WORK/.env\n", "cat /proc/[0-9]*/comm; kill -9 -1; sleep 0.2") as (w, work, finish):
+        replace(f"{work}/.env")
+        code, output, lease = finish()
+        check("keeper" not in output, output)
+        equal(kinds(lease), ["mask.replaced"])
+
+
+def watching(launcher):
+    """The keeper among the children of a launcher."""
+    with open(f"/proc/{launcher}/task/{launcher}/children") as file:
+        return [child for child in map(int, file.read().split()) if comm(child) == "sbx-keeper"]
+
+
+def comm(process):
+    try:
+        with open(f"/proc/{process}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+@test
+def nothing_that_watches_is_left_whatever_the_end():
+    for kill in (False, True):
+        with world() as w:
+            w.make("work/.env", "old\n")
+            process = w.start(w.policy("deny $WORK/.env\n"), "sleep", "30" if kill else "0.5")
+            for _ in range(500):
+                if watching(process.pid):
+                    break
+                time.sleep(0.01)
+            [keeper] = watching(process.pid)
+            if kill:
+                process.kill()
+            process.wait()
+            for _ in range(200):
+                if comm(keeper) != "sbx-keeper":
+                    break
+                time.sleep(0.01)
+            check(comm(keeper) != "sbx-keeper", f"process {keeper} is left")
+
+
+@test
+def a_run_whose_watch_is_ended_from_outside_ends():
+    with run("deny $WORK/.env\n", "sleep 5; echo STILL") as (w, work, finish):
+        for directory in os.listdir("/proc"):
+            if directory.isdigit() and comm(directory) == "sbx-keeper":
+                with open(f"/proc/{directory}/status") as file:
+                    parent = next(line.split()[1] for line in file if line.startswith("PPid:"))
+                with open(f"/proc/{parent}/cmdline") as file:
+                    if w.top in file.read():
+                        os.kill(int(directory), 9)
+        code, output, lease = finish()
+        check(code == 137 and "STILL" not in output, f"{code} {output}")
+        equal(kinds(lease), ["mask.lost"])
+
+
+if __name__ == "__main__":
+    main()
