@@ -1,6 +1,7 @@
 #include "compiler/output.h"
 
 #include "base/escape.h"
+#include "base/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,20 +11,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool write_all(int descriptor, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(descriptor, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
 
 bool output_standard(const char *bytes, size_t length)
 {

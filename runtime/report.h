@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/write.h"
 #include "policy/note.h"
 
 /* Exit codes that are the launcher's own (commands.md). */
@@ -20,6 +21,3 @@ void report_line(struct arena *arena, const char *format, ...) SBX_PRINTF(2, 3);
 
 /* Writes what was asked for to standard output and returns the exit code; says so if it cannot. */
 int report_answer(struct arena *arena, const struct buffer *answer);
-
-/* Writes all bytes, whatever write(2) takes at a time; false on an error other than EINTR and EAGAIN. */
-bool write_all(int descriptor, const void *bytes, size_t length);

@@ -4,10 +4,13 @@
  * An input is a policy, a line "---", and lines of OP, a tab and ARG; without the line it is a policy alone.
  */
 #include "base/escape.h"
+#include "base/write.h"
 #include "compiler/commands/why.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -56,6 +59,40 @@ static void ask(struct arena *arena, const struct bound_policy *bound, const cha
     }
 }
 
+static int memory_file(const char *text, size_t length)
+{
+    int file = memfd_create("why_fuzz", MFD_CLOEXEC);
+    if (file < 0 || !write_all(file, text, length) || lseek(file, 0, SEEK_SET) != 0)
+        abort();
+    return file;
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+    size_t lines = length > 0 && text[length - 1] != '\n';
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+/* The batch itself reads standard input and writes standard output: one object a line, whatever the line. */
+static void ask_batch(struct arena *arena, const struct bound_policy *bound, const char *text, size_t length)
+{
+    struct session session = {.arena = arena};
+    int questions = memory_file(text, length), answers = memory_file("", 0), output = dup(STDOUT_FILENO);
+    if (output < 0 || dup2(questions, STDIN_FILENO) < 0 || dup2(answers, STDOUT_FILENO) < 0 ||
+        why_batch(&session, bound) != EXIT_DONE || dup2(output, STDOUT_FILENO) < 0)
+        abort();
+    off_t size = lseek(answers, 0, SEEK_END);
+    char *answered = arena_alloc(arena, (size_t)size + 1);
+    if (pread(answers, answered, (size_t)size, 0) != size || !utf8_valid(answered, (size_t)size) ||
+        count_lines(answered, (size_t)size) != count_lines(text, length))
+        abort();
+    close(questions);
+    close(answers);
+    close(output);
+}
+
 static void ask_on(struct arena *arena, const struct policy *policy, enum system system, const char *text,
                    size_t length)
 {
@@ -69,6 +106,8 @@ static void ask_on(struct arena *arena, const struct policy *policy, enum system
     if (bound_prove(arena, bound) != NULL)
         abort();
     ask(arena, bound, text, length);
+    if (system == SYSTEM_LINUX)
+        ask_batch(arena, bound, text, length);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
