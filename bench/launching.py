@@ -1,4 +1,5 @@
-"""sbx-launch beside the bubblewrap call that it makes, called directly: the same words, mounts, command."""
+"""sbx-launch, by each engine, beside the bubblewrap call that it makes with --engine bwrap, called directly: the same
+words, mounts, command."""
 import os
 import pwd
 import shutil
@@ -58,7 +59,7 @@ class World:
         return path[:-4] + ".bin"
 
     def words(self, policy, command):
-        call = self.become + [self.launcher, "-q", "--dry-run", policy, "--", command]
+        call = self.become + [self.launcher, "-q", "--dry-run", "--engine", "bwrap", policy, "--", command]
         shown = subprocess.run(call, check=True, stdout=subprocess.PIPE, **self.how())
         return words_of(shown.stdout.decode())
 
@@ -68,13 +69,17 @@ def pair(table, world, mounts, most):
     own = mounts_of(world.words(world.policy(0), command))
     policy = world.policy(mounts - own)
     words = world.words(policy, command)
-    direct, launched = cold(world.programs, ROUNDS, ["bwrap", *words, "--", command],
-                            [world.launcher, "-q", policy, "--", command], become=world.become, **world.how())
+    direct, launched, by_bubblewrap = cold(
+        world.programs, ROUNDS, ["bwrap", *words, "--", command], [world.launcher, "-q", policy, "--", command],
+        [world.launcher, "-q", "--engine", "bwrap", policy, "--", command], become=world.become, **world.how())
     name = f"{mounts_of(words)} mounts"
     table.say(f"{name}: bubblewrap directly, wall", direct.wall, "ms")
     table.say(f"{name}: sbx-launch, wall", launched.wall, "ms")
     table.say(f"{name}: sbx-launch / bubblewrap, wall", launched.wall / direct.wall, "x", most=most)
     table.say(f"{name}: CPU added", launched.cpu - direct.cpu, "ms", most=6)
+    table.say(f"{name}: sbx-launch --engine bwrap, wall", by_bubblewrap.wall, "ms")
+    table.say(f"{name}: sbx-launch --engine bwrap / bubblewrap, wall", by_bubblewrap.wall / direct.wall, "x")
+    table.say(f"{name}: CPU added by --engine bwrap", by_bubblewrap.cpu - direct.cpu, "ms")
 
 
 def launch(table, build, place):
