@@ -259,15 +259,26 @@ static bool priorities_close(void)
            (setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0);
 }
 
+/* No file of a crash, and no program that the machine's core_pattern names: the kernel starts one whatever the
+ * limit is, 0 included, but for the value 1, by which it tells such a program's own crash (do_coredump in
+ * fs/coredump.c). A file needs room for a page, so that 1 makes none either. A caller whose hard limit is 0
+ * leaves no choice. */
+static bool core_close(void)
+{
+    const struct rlimit one = {1, 1}, none = {0, 0};
+
+    return !measure_holds(MEASURE_NO_CORE) || setrlimit(RLIMIT_CORE, &one) == 0 ||
+           setrlimit(RLIMIT_CORE, &none) == 0;
+}
+
 /* The last limits: they hold for this process too, so that what it measures is what the command gets. A
  * limit of open files leaves no room for more, hence the pipe first. */
 static bool limits_set(struct stage *stage, struct evidence *evidence)
 {
     const struct inner_config *config = &stage->config;
-    struct rlimit no_core = {0, 0}, files = {config->files_soft, config->files_hard};
+    struct rlimit files = {config->files_soft, config->files_hard};
 
-    if (pipe2(stage->failure, O_CLOEXEC) != 0 ||
-        (measure_holds(MEASURE_NO_CORE) && setrlimit(RLIMIT_CORE, &no_core) != 0) || !priorities_close() ||
+    if (pipe2(stage->failure, O_CLOEXEC) != 0 || !core_close() || !priorities_close() ||
         setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
     if (config->processes != 0)

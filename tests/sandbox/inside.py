@@ -2,10 +2,12 @@
 withheld."""
 import json
 import os
+import resource
 import subprocess
 import tempfile
+import time
 
-from lib import SECRET, check, equal, main, test, world
+from lib import IS_ROOT, SECRET, check, end, equal, main, processes_with, test, world
 
 # Every file that can be opened for writing below a directory, other than the process's own.
 WRITABLE = r"""
@@ -280,8 +282,72 @@ def limit_files_holds():
 @test
 def no_core_file_reaches_the_host():
     with world() as w:
-        equal(w.shell("", "ulimit -c; kill -SEGV $$").exited(128 + 11).out, "0\n")
+        w.shell("", "kill -SEGV $$").exited(128 + 11)
         equal(os.listdir(w.work), [])
+
+
+@test
+def a_crash_starts_no_program_on_the_host():
+    """core_pattern may name one ("|/usr/lib/systemd/systemd-coredump"); a limit of 1 is what keeps it from being run."""
+    script = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE))"
+    with world() as w:
+
+        def limit(most):
+            resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+        # Only root can raise what the caller of these tests lowered.
+        most = resource.RLIM_INFINITY if IS_ROOT else resource.getrlimit(resource.RLIMIT_CORE)[1]
+        found = w.python("", script, preexec_fn=lambda: limit(most)).succeeded().out
+        equal(found, "(0, 0)\n" if most == 0 else "(1, 1)\n")
+        equal(w.python("", script, preexec_fn=lambda: limit(0)).succeeded().out, "(0, 0)\n")
+
+
+SLEEPER = "import os, time; open('pid', 'w').write('x'); time.sleep(60)"
+NEIGHBOUR = """
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+seen = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+for pid in seen:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            if b"time.sleep(" + b"60)" in file.read():
+                print("seen", pid)
+    except OSError:
+        pass
+for pid in map(int, __import__("sys").argv[1:]):
+    for name, act in (("signal", lambda: os.kill(pid, 0)), ("group", lambda: os.killpg(pid, 0))):
+        try:
+            act()
+            if pid not in seen:
+                print(name, pid)
+        except OSError:
+            pass
+    if pid not in seen and libc.ptrace(16, pid, 0, 0) == 0:
+        print("traced", pid)
+print("done")
+"""
+
+
+@test
+def two_sandboxes_of_one_user_cannot_see_signal_or_trace_each_other():
+    with world() as first, world() as second:
+        running = subprocess.Popen(
+            first.command_line(first.policy(""), ["/usr/bin/python3", "-c", SLEEPER]),
+            env=first.environment(),
+            cwd=first.work,
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            while not os.path.exists(f"{first.work}/pid"):
+                check(running.poll() is None, "the first sandbox does not run")
+                time.sleep(0.01)
+            others = [str(running.pid)] + [str(pid) for pid in processes_with("time.sleep(60)")]
+            check(len(others) > 1, "the first command is not found from outside")
+            equal(second.python("", NEIGHBOUR, *others).succeeded().out, "done\n")
+            # It is still there, untouched.
+            check(running.poll() is None, "the first sandbox ended")
+        finally:
+            end(running)
 
 
 main()

@@ -3,7 +3,7 @@ import contextlib
 import os
 import socket
 
-from lib import check, equal, main, test, world
+from lib import IS_ROOT, check, equal, main, test, world
 
 CONNECT = """
 import socket, sys
@@ -84,6 +84,24 @@ def the_command_may_make_its_own():
         script = "import socket; s = socket.socket(socket.AF_UNIX); s.bind('own'); s.listen(); " \
                  "c = socket.socket(socket.AF_UNIX); c.connect('own'); print('ok')"
         equal(w.python("grant socket $WORK/own\n", script).succeeded().out, "ok\n")
+
+
+@test
+def what_starts_programs_of_windows_stays_closed():
+    """WSL 2 starts them for whoever connects to a socket in /run/WSL, or by AF_VSOCK."""
+    if not IS_ROOT or os.path.exists("/run/WSL"):
+        return  # only root can make it, and a real one is not to be touched
+    os.mkdir("/run/WSL", 0o755)
+    try:
+        with world() as w, listening("/run/WSL/1_interop"):
+            for text in ("", "grant scratch\n", "grant scratch\ngrant read /run/WSL\n"):
+                equal(reached(w.python(text, CONNECT, "/run/WSL/1_interop")), [], text)
+            script = "import socket\ntry: socket.socket(40, 1)\nexcept OSError as e: print(e.errno != 0)"
+            equal(w.python("grant scratch\n", script).succeeded().out, "True\n")
+    finally:
+        if os.path.exists("/run/WSL/1_interop"):
+            os.unlink("/run/WSL/1_interop")
+        os.rmdir("/run/WSL")
 
 
 main()
