@@ -11,8 +11,8 @@
 #include "runtime/prepare.h"
 #include "runtime/remote.h"
 #include "runtime/supervise.h"
-#include "runtime/watchdog.h"
 #include "runtime/watch.h"
+#include "runtime/watchdog.h"
 
 struct launch {
     struct arena *arena;
