@@ -109,6 +109,7 @@ def ordinary_account():
 
 
 def launchers(table, build, place):
+    table.title("A static program that does nothing, under other launchers, as an ordinary user")
     account = ordinary_account()
     if account is None:
         table.skip("launchers skipped: this machine has no ordinary account")
@@ -143,12 +144,10 @@ def launchers(table, build, place):
         table.say("  CPU", cost.cpu, "ms")
 
 
-def peers(table, build, place):
+def compilers(table, build, place):
     table.title("Other compilers of rules, with the same number of rules")
     compare(table, build, place, "nft", "addresses in a set", nft_set, inputs.plain, COUNTS)
     compare(table, build, place, "secilc", "allow rules", secilc_rules, inputs.plain, COUNTS)
     compare(table, build, place, "apparmor_parser", "paths", apparmor_paths, inputs.plain, COUNTS)
     compare(table, build, place, "apparmor_parser", "patterns with three **", apparmor_patterns, inputs.nested,
             PATTERNS)
-    table.title("A static program that does nothing, under other launchers, as an ordinary user")
-    launchers(table, build, place)
