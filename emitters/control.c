@@ -1,6 +1,7 @@
 #include "emitters/control.h"
 
 #include "emitters/control_bwrap.h"
+#include "emitters/control_landlock.h"
 
 #include <string.h>
 
@@ -67,12 +68,16 @@ static const struct control_entry no_target = {STRENGTH_UNENFORCEABLE, "this bui
 
 const struct control_entry *control_table_of(enum control_target target)
 {
-    return target == CONTROL_TARGET_BWRAP ? control_bwrap : NULL;
+    return target == CONTROL_TARGET_BWRAP      ? control_bwrap
+           : target == CONTROL_TARGET_LANDLOCK ? control_landlock
+                                               : NULL;
 }
 
 struct control_entry control_entry_of(const struct bound_policy *bound, enum control_target target,
                                       enum control control)
 {
+    if (target == CONTROL_TARGET_LANDLOCK)
+        return control_landlock_entry(bound, control, LANDLOCK_SOCKETS_SINCE);
     return target == CONTROL_TARGET_BWRAP ? control_bwrap_entry(bound, control) : no_target;
 }
 

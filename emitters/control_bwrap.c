@@ -4,23 +4,11 @@
 
 #include "base/escape.h"
 #include "emitters/control_need.h"
+#include "emitters/control_words.h"
 
-#define HELD(text)                                                                                           \
-    {                                                                                                        \
-        STRENGTH_ENFORCED, text, NULL                                                                        \
-    }
-#define AT_LAUNCH(text)                                                                                      \
-    {                                                                                                        \
-        STRENGTH_SNAPSHOT, text, NULL                                                                        \
-    }
-#define CANNOT(text, otherwise)                                                                              \
-    {                                                                                                        \
-        STRENGTH_UNENFORCEABLE, text, otherwise                                                              \
-    }
 #define SOCKET_SERVICE                                                                                       \
     AT_LAUNCH("its sockets that are there at launch are shown, what may be read can be, and its variables "  \
               "pass in")
-#define OF_MACOS(otherwise) CANNOT("this is a service of macOS; Linux has none of its kind", otherwise)
 
 control_table control_bwrap = {
     [CONTROL_FS_CLOSED] = HELD("the root starts empty and shows only what is granted"),

@@ -43,6 +43,7 @@ enum {
     TIOC_SETD = 0x5423,
     /* the sandbox's first process, which holds all others */
     PROCESS_ONE = 1,
+    OWN_PROCESS = 0,
     PRIORITY_OF_USER = 2,    /* PRIO_USER */
     IO_PRIORITY_OF_USER = 3, /* IOPRIO_WHO_USER */
     /* modes and what opens need one */
@@ -153,6 +154,10 @@ static void check_socket(struct program *program, const struct argument_check *c
     return_if(program, BPF_JUMP_EQUAL, FAMILY_UNIX,
               request->unix_sockets || !measure_holds(MEASURE_UNIX_SOCKETS) ? RESULT_ALLOW
                                                                             : refuse(REFUSE_EPERM));
+    if (request->refuse_network) {
+        put_return(program, refuse(REFUSE_EACCES));
+        return;
+    }
     return_if(program, BPF_JUMP_EQUAL, FAMILY_INET6, RESULT_ALLOW);
 
     uint32_t internet = block_begin(program, BPF_JUMP_EQUAL, FAMILY_INET);
@@ -221,8 +226,13 @@ static void check_personality(struct program *program, const struct argument_che
 static void check_process(struct program *program, const struct argument_check *check,
                           const struct seccomp_request *request)
 {
-    (void)request;
     load_argument(program, check->argument);
+    /* No number says whether a process is one of the command's own. The kernel keeps a group in its session. */
+    if (request->no_namespaces && strcmp(check->name, "setpgid") != 0) {
+        return_if(program, BPF_JUMP_EQUAL, OWN_PROCESS, RESULT_ALLOW);
+        put_return(program, refuse(REFUSE_EPERM));
+        return;
+    }
     return_if(program, BPF_JUMP_EQUAL, PROCESS_ONE, refuse(REFUSE_EPERM));
     put_return(program, RESULT_ALLOW);
 }
@@ -318,6 +328,20 @@ static bool listed(const char *const *names, const char *name)
     return false;
 }
 
+/* What a namespace of its own would keep apart, and no path names: queues, semaphores and memory of the user's other
+ * processes. */
+static bool names_host_objects(const char *name)
+{
+    static const char *const calls[] = {"mq_open", "mq_unlink", "msgctl", "msgget", "msgrcv",
+                                        "msgsnd",  "semctl",    "semget", "semop",  "semtimedop",
+                                        "shmat",   "shmctl",    "shmget"};
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(calls[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* The errno with which every call of `name` is refused, or 0. */
 static uint32_t refusal_of(const struct seccomp_request *request, const char *name)
 {
@@ -328,6 +352,8 @@ static uint32_t refusal_of(const struct seccomp_request *request, const char *na
         return 0;
     if (request->refuse_listen && (strcmp(name, "bind") == 0 || strcmp(name, "listen") == 0))
         return REFUSE_EACCES;
+    if (request->no_namespaces && names_host_objects(name))
+        return REFUSE_EPERM;
     return entry != NULL && !listed(request->reopened, name) ? entry->error : 0;
 }
 

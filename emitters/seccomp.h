@@ -14,6 +14,9 @@ struct seccomp_request {
     const char *architecture; /* "x86_64" or "aarch64" */
     bool unix_sockets;        /* AF_UNIX open: scratch or a socket grant */
     bool refuse_listen; /* the network is the host's and nothing may be reached from it: no bind, no listen */
+    bool refuse_network; /* no network namespace: no sockets of the Internet families, and none of netlink */
+    bool
+        no_namespaces; /* processes, queues and memory of the host can be named: none but its own process is */
     const char *const *reopened; /* `grant syscall` names, NULL-terminated; each must be seccomp_may_reopen */
     const char *const *denied;   /* `deny syscall` names */
 };

@@ -353,6 +353,42 @@ static void nothing_listens_where_the_network_is_the_hosts(void **state)
     arena_destroy(loaded.arena);
 }
 
+static void without_namespaces_only_what_is_ones_own_can_be_named(void **state)
+{
+    (void)state;
+    static const char *const of_processes[] = {"prlimit64", "sched_setaffinity", "sched_setparam",
+                                               "migrate_pages"};
+    static const char *const of_hosts[] = {"shmget", "shmat", "semget", "msgsnd", "mq_open"};
+    struct loaded loaded = load(&(struct seccomp_request){.architecture = "x86_64", .no_namespaces = true});
+    for (size_t i = 0; i < sizeof of_processes / sizeof *of_processes; i++) {
+        assert_int_equal(call(&loaded, of_processes[i], 0, 0, 0), allowed);
+        assert_int_equal(call(&loaded, of_processes[i], 1, 0, 0), refused);
+        assert_int_equal(call(&loaded, of_processes[i], 4711, 0, 0), refused);
+    }
+    assert_int_equal(call(&loaded, "setpriority", 0, 0, 5), allowed);
+    assert_int_equal(call(&loaded, "setpriority", 0, 4711, 5), refused);
+    assert_int_equal(call(&loaded, "setpriority", 2, 0, 5), refused);
+    assert_int_equal(call(&loaded, "setpgid", 4711, 4711, 0), allowed);
+    for (size_t i = 0; i < sizeof of_hosts / sizeof *of_hosts; i++)
+        assert_int_equal(call(&loaded, of_hosts[i], 0, 0, 0), refused);
+    assert_int_equal(call(&loaded, "shmdt", 0, 0, 0), allowed);
+    arena_destroy(loaded.arena);
+}
+
+static void a_network_without_a_namespace_is_closed_by_family(void **state)
+{
+    (void)state;
+    const uint32_t closed = SECCOMP_RET_ERRNO | EACCES;
+    struct loaded loaded = load(
+        &(struct seccomp_request){.architecture = "x86_64", .refuse_network = true, .unix_sockets = true});
+    static const uint64_t families[] = {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        assert_int_equal(call(&loaded, "socket", families[i], SOCK_STREAM, 0), closed);
+    assert_int_equal(call(&loaded, "socket", AF_UNIX, SOCK_STREAM, 0), allowed);
+    assert_int_equal(call(&loaded, "socketpair", AF_INET, SOCK_STREAM, 0), no_family);
+    arena_destroy(loaded.arena);
+}
+
 static void everything_denied_still_fits(void **state)
 {
     (void)state;
@@ -518,6 +554,8 @@ int main(void)
         cmocka_unit_test(changing_modes_can_be_opened_and_creating_cannot),
         cmocka_unit_test(a_policy_reopens_and_adds_by_name),
         cmocka_unit_test(nothing_listens_where_the_network_is_the_hosts),
+        cmocka_unit_test(without_namespaces_only_what_is_ones_own_can_be_named),
+        cmocka_unit_test(a_network_without_a_namespace_is_closed_by_family),
         cmocka_unit_test(everything_denied_still_fits),
         cmocka_unit_test(an_unknown_architecture_is_refused),
         cmocka_unit_test(numbers_are_the_systems),
