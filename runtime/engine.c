@@ -1,11 +1,16 @@
 #include "runtime/engine.h"
 
 #include "runtime/backend_bwrap.h"
+#include "runtime/landlock_engine.h"
 #include "runtime/native.h"
 
 bool engine_choose(struct arena *arena, enum engine_wish wanted, struct engine_use *use,
                    struct note_list *notes)
 {
+    if (wanted == ENGINE_LANDLOCK) {
+        *use = (struct engine_use){.engine = &engine_landlock};
+        return true;
+    }
     const char *missing = wanted == ENGINE_BWRAP ? NULL : native_missing(arena);
 
     *use = (struct engine_use){.engine = wanted == ENGINE_BWRAP ? &engine_bwrap : &engine_native};

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +56,11 @@ static uint64_t status_field(const char *status, const char *name, int base)
     return at == NULL ? UINT64_MAX : strtoull(at + strlen(name), NULL, base);
 }
 
-static void measure_process(struct arena *arena, struct evidence *evidence)
+static void measure_process(struct arena *arena, const struct inner_config *config, struct evidence *evidence)
 {
-    static const char *const sets[] = {"\nCapInh:", "\nCapPrm:", "\nCapEff:", "\nCapBnd:", "\nCapAmb:"};
+    static const char *const sets[] = {"\nCapInh:", "\nCapPrm:", "\nCapEff:", "\nCapAmb:", "\nCapBnd:"};
+    /* The bounding set is not an ordinary user's to empty; without new privileges nothing comes from it. */
+    const size_t looked_at = config->landlock_alone ? 4 : 5;
     const char *status = proc_read(arena, "/proc/self/status");
 
     evidence->process_id = getpid();
@@ -71,7 +74,7 @@ static void measure_process(struct arena *arena, struct evidence *evidence)
     }
     evidence->seccomp_mode = (uint32_t)status_field(status, "\nSeccomp:", 10);
     evidence->no_new_privileges = (uint32_t)status_field(status, "\nNoNewPrivs:", 10);
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+    for (size_t i = 0; i < looked_at; i++)
         evidence->capabilities |= status_field(status, sets[i], 16);
     if (evidence->seccomp_mode != 2)
         problem(arena, evidence, "no system call filter is in force (Seccomp: %u)", evidence->seccomp_mode);
@@ -79,7 +82,7 @@ static void measure_process(struct arena *arena, struct evidence *evidence)
         problem(arena, evidence, "new privileges are not ruled out");
     if (evidence->capabilities != 0)
         problem(arena, evidence, "capabilities are left: %llx", (unsigned long long)evidence->capabilities);
-    if (evidence->process_id != 1)
+    if (evidence->process_id != 1 && !config->landlock_alone)
         problem(arena, evidence, "the process namespace is not an own one");
 }
 
@@ -201,13 +204,37 @@ static void measure_directory(struct arena *arena, const struct inner_config *co
     snprintf(evidence->directory, sizeof evidence->directory, "%s", config->directory);
 }
 
-void evidence_measure(struct arena *arena, const struct inner_config *config, struct evidence *evidence)
+/* What no namespace closes must be seen to be closed. */
+static void measure_refusals(struct arena *arena, struct evidence *evidence)
 {
-    *evidence = (struct evidence){0};
-    measure_process(arena, evidence);
+    int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    evidence->root_closed = root < 0 && errno == EACCES;
+    int internet = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    evidence->internet_closed = internet < 0 && errno == EACCES;
+    evidence->launcher_closed = kill(getppid(), 0) != 0 && errno == EPERM;
+
+    if (root >= 0)
+        close(root);
+    if (internet >= 0)
+        close(internet);
+    if (evidence->landlock.rules == 0)
+        problem(arena, evidence, "Landlock does not hold: %s", evidence->landlock.missing);
+    if (!evidence->root_closed)
+        problem(arena, evidence, "the directory / can be opened");
+}
+
+void evidence_measure(struct arena *arena, const struct inner_config *config,
+                      const struct landlock_result *landlock, struct evidence *evidence)
+{
+    *evidence = (struct evidence){.landlock = *landlock};
+    measure_process(arena, config, evidence);
     measure_namespaces(arena, config, evidence);
-    measure_network(arena, config, evidence);
-    measure_mounts(arena, config, evidence);
-    measure_identities(arena, config, evidence);
+    if (config->landlock_alone) {
+        measure_refusals(arena, evidence);
+    } else {
+        measure_network(arena, config, evidence);
+        measure_mounts(arena, config, evidence);
+        measure_identities(arena, config, evidence);
+    }
     measure_directory(arena, config, evidence);
 }

@@ -16,6 +16,8 @@ struct evidence {
     uint32_t mounts_writable; /* entries that are not read-only */
     uint32_t landlock_abi;    /* 0: none */
     struct landlock_result landlock;
+    /* Tried without namespaces: opening /, making a socket of the Internet families, naming the launcher to kill. */
+    bool root_closed, internet_closed, launcher_closed;
     uint32_t dumpable;
     uint32_t variables; /* of the environment */
     uint64_t files_soft, files_hard;
@@ -33,7 +35,8 @@ struct evidence {
 void namespaces_measure(uint64_t inodes[NAMESPACES]);
 
 /* Measures; needs /proc of the sandbox. `arena` is used for the mount table. */
-void evidence_measure(struct arena *arena, const struct inner_config *config, struct evidence *evidence);
+void evidence_measure(struct arena *arena, const struct inner_config *config,
+                      const struct landlock_result *landlock, struct evidence *evidence);
 
 /* What inner stage and launcher say to each other on the status socket, one message a packet. */
 enum status_kind {

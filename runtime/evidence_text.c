@@ -3,7 +3,9 @@
 #include "base/escape.h"
 #include "base/measure.h"
 #include "base/vector.h"
+#include "emitters/control_landlock.h"
 #include "runtime/landlock.h"
+#include "runtime/landlock_text.h"
 #include "runtime/limit_time.h"
 
 #include <string.h>
@@ -278,10 +280,15 @@ bool evidence_controls(struct launch *launch, struct lease_control_list *list)
         enum control control = (enum control)i;
         if (!launch->needs[i].needed || launch->accepted[i] != NULL)
             continue;
-        struct control_entry entry = control_entry_of(launch->prepared.bound, CONTROL_TARGET_BWRAP, control);
+        struct control_entry entry =
+            launch->alone
+                ? control_landlock_entry(launch->prepared.bound, control, launch->evidence.landlock_abi)
+                : control_entry_of(launch->prepared.bound, CONTROL_TARGET_BWRAP, control);
         const char *evidence = says[i] == NULL ? NULL : says[i](launch);
         if (evidence == NULL && control >= CONTROL_SERVICE_SSH_AGENT && control <= CONTROL_SERVICE_GH)
             evidence = say_service(launch, service_names[control - CONTROL_SERVICE_SSH_AGENT]);
+        if (launch->alone)
+            evidence = landlock_evidence(launch, control, evidence);
         if (evidence == NULL || entry.strength == STRENGTH_UNENFORCEABLE) {
             note_add(&launch->notes,
                      (struct note){.code = SBX416_EVIDENCE,

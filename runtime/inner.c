@@ -1,6 +1,7 @@
 #include "runtime/inner.h"
 
 #include "base/measure.h"
+#include "runtime/descendants.h"
 #include "runtime/evidence.h"
 #include "runtime/landlock.h"
 #include "runtime/limit_processes.h"
@@ -96,6 +97,9 @@ SBX_NORETURN static void become_command(const struct stage *stage)
     /* An own group in a session whose leader is its parent: job control signals then act as they do under a
      * shell. */
     setpgid(0, 0);
+    /* Process 1 of a namespace hears no signal of the others; this one must be out of their reach. */
+    if (config->landlock_alone)
+        ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && landlock_scope_again();
     for (int i = 0; i < 3; i++)
         ready = ready && dup2(config->streams[i], i) == i;
     if (ready && sigprocmask(SIG_SETMASK, &stage->command_mask, NULL) == 0)
@@ -172,6 +176,13 @@ static bool forward_signal(const struct stage *stage)
     return true;
 }
 
+/* Without a process namespace -1 would mean all that the user runs. */
+static void ask_to_end(const struct stage *stage)
+{
+    kill(-stage->command, SIGTERM);
+    kill(-stage->command, SIGCONT);
+}
+
 /* Asks everything to end; false when that was done long enough ago. */
 static bool end_in_time(struct stage *stage)
 {
@@ -185,7 +196,10 @@ static bool end_in_time(struct stage *stage)
     stage->time_over = true;
     /* The launcher may be stopped and not read: that must not hold the end up. */
     send(stage->config.status, &over, sizeof over, MSG_NOSIGNAL | MSG_DONTWAIT);
-    time_limit_ask();
+    if (stage->config.landlock_alone)
+        ask_to_end(stage);
+    else
+        time_limit_ask();
     return true;
 }
 
@@ -298,35 +312,45 @@ static bool variables_prepare(const struct inner_config *config)
     return config->working_variable ? setenv("PWD", config->directory, 1) == 0 : unsetenv("PWD") == 0;
 }
 
+/* Process 1 cannot see its parent's number; that the launcher still lives is what the go pipe says. Without a process
+ * namespace this process must itself end what it started, and so must live until it has. */
+static bool place_take(const struct inner_config *config)
+{
+    if (config->landlock_alone)
+        return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && (!measure_holds(MEASURE_OWN_PROCESSES) || getpid() == 1);
+}
+
 int inner_stage(const char *descriptor)
 {
     struct arena *arena = arena_create(0);
     struct stage stage = {0};
     struct status_message message = {.kind = STATUS_EVIDENCE};
 
-    /* Before anything secret is read. Process 1 cannot see its parent's number; that the launcher still lives
-     * is what the go pipe says. */
-    if (prctl(PR_SET_DUMPABLE, measure_holds(MEASURE_HIDDEN_PROCESS) ? 0 : 1) != 0 ||
-        prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || (measure_holds(MEASURE_OWN_PROCESSES) && getpid() != 1))
+    /* Before anything secret is read. */
+    if (prctl(PR_SET_DUMPABLE, measure_holds(MEASURE_HIDDEN_PROCESS) ? 0 : 1) != 0)
         return STAGE_FAILED;
     prctl(PR_SET_NAME, "sbx-launch");
-    if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !descriptors_keep(&stage.config) ||
-        !signals_prepare(&stage) || !events_prepare(&stage) || !variables_prepare(&stage.config))
+    if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !place_take(&stage.config) ||
+        !descriptors_keep(&stage.config) || !signals_prepare(&stage) || !events_prepare(&stage) ||
+        !variables_prepare(&stage.config))
         return STAGE_FAILED;
     /* For the launcher's keeper. */
     int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     struct landlock_result landlock;
     landlock_restrict(stage.config.rules, stage.config.rule_count, stage.config.streams, &landlock);
-    evidence_measure(arena, &stage.config, &message.evidence);
-    message.evidence.landlock = landlock;
+    evidence_measure(arena, &stage.config, &landlock, &message.evidence);
     if (!limits_set(&stage, &message.evidence) ||
         !packet_send(stage.config.status, &message, sizeof message, mounts))
         return STAGE_FAILED;
     close(mounts);
     if (stage.config.arguments[0] == NULL)
         return 0;
-    if (!wait_for_go(&stage) || !time_limit_start(stage.clock, stage.config.time_seconds) ||
-        !command_start(&stage))
-        return STAGE_FAILED;
-    return watch(&stage);
+    int code = STAGE_FAILED;
+    if (wait_for_go(&stage) && time_limit_start(stage.clock, stage.config.time_seconds) &&
+        command_start(&stage))
+        code = watch(&stage);
+    if (stage.config.landlock_alone)
+        descendants_end(0);
+    return code;
 }

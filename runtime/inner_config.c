@@ -46,10 +46,14 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
         put_number(out, config->mounts[i].device);
         put_number(out, config->mounts[i].inode);
     }
+    put_number(out, config->landlock_alone);
     put_number(out, config->rule_count);
     for (uint32_t i = 0; i < config->rule_count; i++) {
         put_word(out, config->rules[i].path);
         put_number(out, config->rules[i].rights);
+        put_number(out, config->rules[i].known);
+        put_number(out, config->rules[i].device);
+        put_number(out, config->rules[i].inode);
     }
     while (config->arguments[arguments] != NULL)
         arguments++;
@@ -122,6 +126,9 @@ static const struct landlock_rule *take_rules(struct arena *arena, struct words 
     for (uint32_t i = 0; i < count; i++) {
         rules[i].path = take_word(words);
         rules[i].rights = (uint32_t)take_number(words);
+        rules[i].known = take_number(words) != 0;
+        rules[i].device = (dev_t)take_number(words);
+        rules[i].inode = (ino_t)take_number(words);
     }
     return rules;
 }
@@ -148,6 +155,7 @@ bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct i
     config->time_seconds = take_number(&words);
     config->mount_count = take_count(&words);
     config->mounts = take_mounts(arena, &words, config->mount_count);
+    config->landlock_alone = take_number(&words) != 0;
     config->rule_count = take_count(&words);
     config->rules = take_rules(arena, &words, config->rule_count);
     uint32_t count = take_count(&words);

@@ -52,6 +52,8 @@ struct inner_config {
     uint32_t mount_count;
     const struct landlock_rule *rules; /* what Landlock leaves open (landlock_rules.h) */
     uint32_t rule_count;
+    /* No namespaces: processes and mounts are the host's, and the rules are all that closes files. */
+    bool landlock_alone;
     const char *no_rules;   /* why there are none, or NULL; not handed on */
     char *const *arguments; /* of the command, NULL-terminated; none: measure only */
 };

@@ -83,6 +83,10 @@ static bool path_allow(int ruleset, const struct landlock_rule *rule, uint32_t h
     if (descriptor < 0)
         return errno == ENOENT;
     bool held = fstat(descriptor, &status) == 0;
+    if (held && rule->known && (status.st_dev != rule->device || status.st_ino != rule->inode)) {
+        errno = ESTALE;
+        held = false;
+    }
     if (held && !S_ISDIR(status.st_mode))
         rights &= RIGHTS_OF_FILES;
     if (held && rights != 0) {
@@ -154,4 +158,22 @@ void landlock_restrict(const struct landlock_rule *rules, uint32_t count, const 
         return;
     if (scopes.scoped != 0)
         result->scoped = ruleset_hold(ruleset_create(&scopes));
+}
+
+/* Every domain below another refuses to rename into other directories unless a rule of its own lets it. */
+bool landlock_scope_again(void)
+{
+    const struct landlock_rule everywhere = {.path = "/", .rights = RIGHT_REFER};
+    const struct ruleset_attributes scopes = {.handled_access_fs = RIGHT_REFER,
+                                              .scoped = scopes_of(landlock_abi())};
+    uint32_t added = 0;
+
+    if (scopes.scoped == 0)
+        return true;
+    int ruleset = ruleset_create(&scopes);
+    if (ruleset >= 0 && !path_allow(ruleset, &everywhere, RIGHT_REFER, &added)) {
+        close(ruleset);
+        return false;
+    }
+    return ruleset_hold(ruleset);
 }

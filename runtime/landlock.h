@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
     LANDLOCK_ABI_REFER = 2,    /* Linux 5.19; before it, nothing can be renamed into another directory */
@@ -41,6 +42,9 @@ enum {
 struct landlock_rule {
     const char *path;
     uint32_t rights;
+    bool known; /* then exactly this file must be there */
+    dev_t device;
+    ino_t inode;
 };
 
 enum { LANDLOCK_REASON = 256 };
@@ -63,3 +67,6 @@ uint32_t landlock_handled(uint32_t abi);
  * any that cannot be had: then only the scopes are held, and `result` says why; never less than that. Needs no_new_privs. */
 void landlock_restrict(const struct landlock_rule *rules, uint32_t count, const int streams[3],
                        struct landlock_result *result);
+
+/* A further domain of its own inside the first, with both scopes and nothing else; true where the kernel has none. */
+bool landlock_scope_again(void);

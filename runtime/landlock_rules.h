@@ -15,3 +15,12 @@ struct landlock_rules {
  * where the policy opens mount(2), which every such rule would refuse. */
 struct landlock_rules landlock_rules_of(struct arena *arena, const struct bound_policy *bound,
                                         const struct plan *plan, const struct facts *facts);
+
+/* The rules that take the place of the plan where no mount can be made: the areas alone, /proc for reading, and the
+ * devices that every program needs. */
+struct landlock_rules landlock_rules_alone(struct arena *arena, const struct plan *plan,
+                                           const struct facts *facts);
+
+/* The operations that close something inside what is open around it, which no such rule can. */
+const struct plan_operation **landlock_left_open(struct arena *arena, const struct plan *plan,
+                                                 uint32_t *count);

@@ -6,6 +6,7 @@
 #include "runtime/evidence_text.h"
 #include "runtime/expected.h"
 #include "runtime/hint.h"
+#include "runtime/landlock_launch.h"
 #include "runtime/landlock_rules.h"
 #include "runtime/launch_steps.h"
 #include "runtime/own_files.h"
@@ -36,12 +37,16 @@ enum { WATCHDOG_SECONDS = LOOK_SECONDS + 15 };
 /* An engine that has to be asked for its version answers while this machine is looked at and a sandbox is made. */
 static bool step_engine(struct launch *launch)
 {
-    return engine_choose(launch->arena, launch->options->engine, &launch->engine, &launch->notes);
+    return landlock_is_chosen(launch)
+               ? landlock_take(launch)
+               : engine_choose(launch->arena, launch->options->engine, &launch->engine, &launch->notes);
 }
 
 static bool step_controls(struct launch *launch)
 {
     controls_needed(launch->prepared.bound, launch->needs);
+    if (launch->alone)
+        return landlock_controls(launch);
     return controls_check(launch->prepared.bound, CONTROL_TARGET_BWRAP, launch->needs, launch->accepted,
                           &launch->notes);
 }
@@ -102,7 +107,11 @@ static bool step_facts(struct launch *launch)
     patience_over(&launch->patience);
     if (!gathered || !own_files_hold(launch->arena, &launch->prepared, &launch->notes))
         return false;
-    note_list_of(launch, SBX425_MATCH, "a pattern denies", launch->facts.matches, launch->facts.match_count);
+    if (launch->alone)
+        landlock_settle_facts(launch);
+    else
+        note_list_of(launch, SBX425_MATCH, "a pattern denies", launch->facts.matches,
+                     launch->facts.match_count);
     note_list_of(launch, SBX426_SOCKET_MASKED, "out of reach: the socket", launch->facts.masked_sockets,
                  launch->facts.masked_socket_count);
     const char *wrong = bound_prove(launch->arena, launch->prepared.bound);
@@ -119,7 +128,7 @@ static bool step_plan(struct launch *launch)
                                .place_count = launch->facts.place_count,
                                .links = launch->facts.links,
                                .link_count = launch->facts.link_count,
-                               .scratch = bound_scratch(launch->prepared.bound),
+                               .scratch = bound_scratch(launch->prepared.bound) && !launch->alone,
                                .proc_read_only = launch->facts.proc_read_only,
                                .proc_read_only_count = launch->facts.proc_read_only_count};
 
@@ -137,7 +146,7 @@ static bool step_plan(struct launch *launch)
                      .text = arena_format(launch->arena, "%s is not what the policy says: %s",
                                           escape_string(launch->arena, launch->plan.skipped.items[i].path),
                                           launch->plan.skipped.items[i].reason)});
-    return true;
+    return !launch->alone || landlock_plan(launch);
 }
 
 static bool is_scratch_variable(const char *name)
@@ -150,7 +159,7 @@ static bool step_variables(struct launch *launch)
 {
     static const char *const scratch[] = {"TMPDIR", "TMP", "TEMP"};
     struct variable_list all = bound_environment(launch->arena, launch->prepared.bound, &launch->notes);
-    bool own_scratch = bound_scratch(launch->prepared.bound);
+    bool own_scratch = bound_scratch(launch->prepared.bound) && !launch->alone;
 
     for (uint32_t i = 0; i < all.count; i++) {
         if (strcmp(all.items[i].name, "PWD") == 0)
@@ -200,6 +209,8 @@ static bool step_filter(struct launch *launch)
 
     launch->filter = buffer_in(launch->arena);
     seccomp_request_of(launch->arena, launch->prepared.bound, architecture, &filter);
+    if (launch->alone)
+        landlock_filter(launch, &filter);
     for (const char *const *name = filter.reopened; *name != NULL; name++)
         launch->nested = launch->nested || strcmp(*name, "unshare") == 0 || strcmp(*name, "clone") == 0;
     return seccomp_program(launch->arena, &filter, &launch->filter, &error) > 0 ||
@@ -260,7 +271,10 @@ static bool step_inner(struct launch *launch)
                              arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
                                           escape_string(launch->arena, directory)),
                              NULL);
-    launch->inner.processes = bound_limit(launch->prepared.bound, RULE_LIMIT_PROCESSES);
+    if (launch->alone)
+        memset(launch->inner.host_namespaces, 0, sizeof launch->inner.host_namespaces);
+    else
+        launch->inner.processes = bound_limit(launch->prepared.bound, RULE_LIMIT_PROCESSES);
     launch->inner.time_seconds = bound_limit(launch->prepared.bound, RULE_LIMIT_TIME);
     launch->inner.directory_known =
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE && !own->process;
@@ -286,6 +300,8 @@ static bool step_placeholders(struct launch *launch)
  * with what was looked at. */
 static bool step_mounts(struct launch *launch)
 {
+    if (launch->alone)
+        return true;
     struct expected_mount *mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
     const char *changed =
         mounts_identify(launch->arena, launch->facts.seen, mounts, launch->inner.mount_count);
@@ -318,7 +334,7 @@ static bool backend_problem(struct launch *launch, const struct outcome *outcome
             launch, SBX415_BACKEND_LATE,
             arena_format(launch->arena, "%s made no sandbox within %d seconds", title, START_SECONDS),
             "look for a file system that does not answer among the granted paths");
-    if (probe_diagnose(launch->arena, &cause, &remedy))
+    if (!launch->alone && probe_diagnose(launch->arena, &cause, &remedy))
         return launch_refuse(launch, SBX413_NO_NAMESPACES, cause, remedy);
     return launch_refuse(launch, SBX414_BACKEND_FAILED,
                          outcome->text == NULL

@@ -31,6 +31,7 @@ struct launch {
     struct plan plan;
     struct variable_list variables; /* of the command */
     bool own_network, unix_sockets, nested;
+    bool alone; /* without namespaces, by Landlock: landlock_launch.h */
     struct engine_use engine;
     struct buffer filter;
     struct inner_config inner;

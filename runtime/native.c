@@ -98,45 +98,11 @@ static bool reserve_or_check(struct arena *arena, struct engine_use *use, struct
     return true;
 }
 
-static int descriptor_order(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Closes what is the launcher's, so that the launcher's end is seen here. */
-static void close_outer(const struct wiring *wiring, const struct sandbox_request *request)
-{
-    int kept[] = {wiring->status[1],   wiring->go[0],       wiring->config,     wiring->program,
-                  request->streams[0], request->streams[1], request->streams[2]};
-    const size_t count = sizeof kept / sizeof kept[0];
-
-    qsort(kept, count, sizeof kept[0], descriptor_order);
-    descriptors_close(STDERR_FILENO + 1, kept, count);
-}
-
 static bool launcher_lives(const struct wiring *wiring)
 {
     struct pollfd go = {.fd = wiring->go[0], .events = POLLIN};
 
     return poll(&go, 1, 0) == 0;
-}
-
-/* "NAME=VALUE" strings, NULL-terminated. */
-static char **environment_make(struct arena *arena, const struct sandbox_request *request)
-{
-    struct {
-        char **items;
-        uint32_t count, capacity;
-    } environment = {0};
-
-    for (uint32_t i = 0; i < request->environment_count; i++)
-        VECTOR_PUSH(
-            arena, &environment,
-            arena_format(arena, "%s=%s", request->environment[i].name, request->environment[i].value));
-    for (char **variable = environ; !measure_holds(MEASURE_ENVIRONMENT) && *variable != NULL; variable++)
-        VECTOR_PUSH(arena, &environment, *variable);
-    VECTOR_PUSH(arena, &environment, NULL);
-    return environment.items;
 }
 
 /* What was replaced is evidence like any other; all else is told as bubblewrap tells it, on standard error. */
@@ -190,7 +156,7 @@ static bool become_sandbox(const struct sandbox_request *request, const struct i
     if (measure_holds(MEASURE_OWN_USERS) && !native_map_user(problem, identity->user, identity->group))
         return false;
     return native_build(request, problem) && (shares_network(request) || native_start_loopback(problem)) &&
-           native_confine(problem, request->filter);
+           native_confine(problem, request->filter, false);
 }
 
 /* Process 1 of the new namespaces, a copy of the launcher until it executes the inner stage. */
@@ -204,8 +170,8 @@ SBX_NORETURN static void become_stage(struct arena *arena, const struct sandbox_
     arena_on_exhausted(arena, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || !wiring_keep_inner(wiring, request))
         _exit(EXIT_FAILURE);
-    close_outer(wiring, request);
-    char **environment = environment_make(arena, request);
+    wiring_close_outer(wiring, request);
+    char **environment = wiring_environment(arena, request);
     if (!launcher_lives(wiring))
         _exit(EXIT_FAILURE);
     if (!become_sandbox(request, identity, &problem))

@@ -63,14 +63,14 @@ bool native_forbid_nesting(struct native_problem *problem, int processes)
            native_fail(problem, "forbid further user namespaces", NULL);
 }
 
-static bool capabilities_drop(void)
+static bool capabilities_drop(bool keep_bounding)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
 
     /* Beyond the last one that the kernel knows prctl says EINVAL. */
     for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && !keep_bounding)
             return false;
     return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
            syscall(SYS_capset, &header, none) == 0;
@@ -84,9 +84,9 @@ static bool filter_load(const struct buffer *filter)
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-bool native_confine(struct native_problem *problem, const struct buffer *filter)
+bool native_confine(struct native_problem *problem, const struct buffer *filter, bool keep_bounding)
 {
-    if (measure_holds(MEASURE_CAPABILITIES) && !capabilities_drop())
+    if (measure_holds(MEASURE_CAPABILITIES) && !capabilities_drop(keep_bounding))
         return native_fail(problem, "give up capabilities", NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return native_fail(problem, "give up new privileges", NULL);

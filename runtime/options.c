@@ -72,14 +72,14 @@ static void take_lease(struct option_parse *parse, const char *value)
 
 static void take_engine(struct option_parse *parse, const char *value)
 {
-    static const char *const names[] = {"auto", "bwrap", "native", NULL};
+    static const char *const names[] = {"auto", "bwrap", "native", "landlock", NULL};
 
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(value, names[i]) == 0) {
             parse->options->engine = (enum engine_wish)i;
             return;
         }
-    parse->error = "--engine is auto, bwrap or native";
+    parse->error = "--engine is auto, native, bwrap or landlock";
 }
 
 static const struct option {
@@ -91,8 +91,8 @@ static const struct option {
     {"--chdir", NULL, "DIR", take_chdir, "start in DIR, which must exist inside"},
     {"--managed", NULL, "DIR", take_managed, "more managed policies, besides the system's own"},
     {"--lease", NULL, "FILE|fd:N", take_lease, "where the record of what held is written"},
-    {"--engine", NULL, "auto|native|bwrap", take_engine,
-     "what makes the sandbox: the kernel's mount calls (native), or bubblewrap"},
+    {"--engine", NULL, "auto|native|bwrap|landlock", take_engine,
+     "what makes the sandbox: the kernel's mount calls (native), bubblewrap, or no namespaces (landlock)"},
     {"--dry-run", NULL, NULL, take_dry_run,
      "print the plan and what the engine does, step by step; run and create nothing"},
     {"--unsandboxed", NULL, NULL, take_unsandboxed, "no sandbox at all, where the policy grants bypass"},

@@ -9,7 +9,7 @@ struct option_words {
     uint32_t count, capacity;
 };
 
-enum engine_wish { ENGINE_AUTO, ENGINE_BWRAP, ENGINE_NATIVE };
+enum engine_wish { ENGINE_AUTO, ENGINE_BWRAP, ENGINE_NATIVE, ENGINE_LANDLOCK };
 
 struct options {
     const char *policy;         /* POLICY.bin or .sbx; NULL with --probe */

@@ -1,6 +1,7 @@
 #include "runtime/probe.h"
 
 #include "base/escape.h"
+#include "runtime/landlock_engine.h"
 #include "runtime/report.h"
 #include "runtime/supervise.h"
 
@@ -18,12 +19,19 @@ static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outc
     char *const no_command[] = {NULL};
     const struct plan_input nothing = {0};
     const struct plan plan = plan_make(arena, &nothing);
-    struct inner_config inner = {
-        .directory = "/", .files_soft = 64, .files_hard = 64, .arguments = no_command};
+    static const struct landlock_rule rule = {.path = "/dev/null", .rights = RIGHT_READ_FILE};
+    const bool alone = use->engine == &engine_landlock;
+    struct inner_config inner = {.directory = "/",
+                                 .files_soft = 64,
+                                 .files_hard = 64,
+                                 .landlock_alone = alone,
+                                 .rules = &rule,
+                                 .rule_count = alone,
+                                 .arguments = no_command};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct signals signals;
     struct sandbox sandbox;
-    struct evidence evidence;
+    struct evidence evidence = {0};
 
     if (null < 0 || !signals_take(&signals))
         return false;
@@ -39,7 +47,9 @@ static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outc
     }
     signals_give_back(&signals);
     close(signals.descriptor);
-    return started && outcome->kind == OUTCOME_READY;
+    if (alone && evidence.landlock.rules == 0 && outcome->text == NULL)
+        outcome->text = arena_strdup(arena, evidence.landlock.missing);
+    return started && outcome->kind == OUTCOME_READY && (!alone || evidence.landlock.rules > 0);
 }
 
 /* What the engine itself said. */
@@ -78,15 +88,16 @@ static struct probe_backend try_engine(struct arena *arena, enum engine_wish wis
 
 struct probe_result probe_machine(struct arena *arena)
 {
-    struct probe_result result = {
-        .backends = {try_engine(arena, ENGINE_NATIVE, "native"), try_engine(arena, ENGINE_BWRAP, "bwrap")}};
+    struct probe_result result = {.backends = {try_engine(arena, ENGINE_NATIVE, "native"),
+                                               try_engine(arena, ENGINE_BWRAP, "bwrap"),
+                                               try_engine(arena, ENGINE_LANDLOCK, "landlock")}};
     const char *cause, *remedy;
 
-    for (int i = 0; i < PROBE_BACKENDS; i++)
+    for (int i = 0; i < PROBE_WHOLE; i++)
         result.usable = result.usable || result.backends[i].usable;
     /* Where nothing works the machine is the cause, if one is known. */
     if (!result.usable && probe_diagnose(arena, &cause, &remedy))
-        for (int i = 0; i < PROBE_BACKENDS; i++) {
+        for (int i = 0; i < PROBE_WHOLE; i++) {
             result.backends[i].cause = cause;
             result.backends[i].remedy = remedy;
         }
@@ -126,9 +137,10 @@ static void add_text(struct buffer *out, const struct probe_result *result, cons
                   kernel);
     for (int i = 0; i < PROBE_BACKENDS; i++) {
         const struct probe_backend *backend = &result->backends[i];
-        buffer_format(out, "  %-7s %-8s %s\n", backend->name,
-                      backend->version == NULL ? "missing" : backend->version,
-                      backend->usable ? "usable" : "not usable");
+        buffer_format(
+            out, "  %-8s %-8s %s%s\n", backend->name, backend->version == NULL ? "missing" : backend->version,
+            backend->usable ? "usable" : "not usable",
+            backend->usable && i >= PROBE_WHOLE ? ", for policies that accept what it cannot hold" : "");
         if (!backend->usable)
             buffer_format(out, "    cause:  %s\n    remedy: %s\n", backend->cause, backend->remedy);
     }

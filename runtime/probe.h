@@ -16,11 +16,12 @@ struct probe_backend {
     const char *cause, *remedy; /* NULL when usable */
 };
 
-enum { PROBE_BACKENDS = 2 };
+/* The engines that hold policies whole, then the one that needs exceptions. */
+enum { PROBE_WHOLE = 2, PROBE_BACKENDS = 3 };
 
 struct probe_result {
     struct probe_backend backends[PROBE_BACKENDS]; /* the one that is preferred first */
-    bool usable;                                   /* one of them is */
+    bool usable;                                   /* one of the first PROBE_WHOLE is */
 };
 
 /* Tries each engine. */

@@ -1,6 +1,7 @@
 #include "runtime/supervise.h"
 
 #include "base/escape.h"
+#include "runtime/descendants.h"
 #include "runtime/limit_time.h"
 #include "runtime/pass.h"
 #include "runtime/process.h"
@@ -19,61 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    ERROR_BYTES = 16384,
-    END_MILLISECONDS = 10000,
-    ORPHAN_MILLISECONDS = 1000,
-};
-
-/* Waits for `process` until `deadline`; true once it is reaped or was no child of ours. */
-static bool reap_until(pid_t process, int64_t deadline)
-{
-    enum {
-        LOOK_AGAIN = 2
-    }; /* milliseconds; where there are no descriptors of processes (before Linux 5.3) */
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
-    pid_t got;
-    int64_t left;
-
-    while ((got = waitpid(process, NULL, WNOHANG)) == 0 && (left = deadline - now_milliseconds()) > 0)
-        poll(&ended, 1, ended.fd < 0 ? LOOK_AGAIN : (int)left);
-    if (ended.fd >= 0)
-        close(ended.fd);
-    return got == process || (got < 0 && errno == ECHILD);
-}
-
-/* Children that bubblewrap left behind when it was killed have come to this process, their subreaper. */
-static pid_t end_orphans(pid_t spared)
-{
-    int64_t deadline = now_milliseconds() + END_MILLISECONDS;
-    char path[64], list[4096];
-    pid_t last = 0;
-
-    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)syscall(SYS_gettid));
-    while (now_milliseconds() < deadline) {
-        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = descriptor < 0 ? -1 : read(descriptor, list, sizeof list - 1);
-        char *at = list, *end;
-
-        if (descriptor >= 0)
-            close(descriptor);
-        if (got <= 0)
-            return 0;
-        list[got] = '\0';
-        bool others = false;
-        for (long child; (child = strtol(at, &end, 10)) > 0; at = end) {
-            if (child == spared)
-                continue;
-            others = true;
-            last = (pid_t)child;
-            kill(last, SIGKILL);
-            reap_until(last, now_milliseconds() + ORPHAN_MILLISECONDS);
-        }
-        if (!others)
-            return 0;
-    }
-    return last;
-}
+enum { ERROR_BYTES = 16384 };
 
 static void close_once(int *descriptor)
 {
@@ -90,12 +37,12 @@ pid_t sandbox_end(struct sandbox *sandbox)
     close_once(&sandbox->status);
     if (sandbox->process > 0) {
         /* End of file on the go pipe ends process 1 inside; bubblewrap follows. */
-        if (!reap_until(sandbox->process, now_milliseconds() + ORPHAN_MILLISECONDS)) {
+        if (!process_reap(sandbox->process, now_milliseconds() + ORPHAN_MILLISECONDS)) {
             kill(sandbox->process, SIGKILL);
-            if (!reap_until(sandbox->process, now_milliseconds() + END_MILLISECONDS))
+            if (!process_reap(sandbox->process, now_milliseconds() + END_MILLISECONDS))
                 left = sandbox->process;
         }
-        pid_t orphan = end_orphans(sandbox->keeper);
+        pid_t orphan = descendants_end(sandbox->keeper);
         left = left != 0 ? left : orphan;
     }
     sandbox->process = 0;

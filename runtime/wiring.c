@@ -1,8 +1,11 @@
 #include "runtime/wiring.h"
 
+#include "base/measure.h"
+#include "base/vector.h"
 #include "runtime/process.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,4 +62,36 @@ bool wiring_keep_inner(const struct wiring *wiring, const struct sandbox_request
     for (int i = 0; i < 3; i++)
         ready = ready && descriptor_inherit(request->streams[i]);
     return ready;
+}
+
+static int descriptor_order(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+void wiring_close_outer(const struct wiring *wiring, const struct sandbox_request *request)
+{
+    int kept[] = {wiring->status[1],   wiring->go[0],       wiring->config,     wiring->program,
+                  request->streams[0], request->streams[1], request->streams[2]};
+    const size_t count = sizeof kept / sizeof kept[0];
+
+    qsort(kept, count, sizeof kept[0], descriptor_order);
+    descriptors_close(STDERR_FILENO + 1, kept, count);
+}
+
+char **wiring_environment(struct arena *arena, const struct sandbox_request *request)
+{
+    struct {
+        char **items;
+        uint32_t count, capacity;
+    } environment = {0};
+
+    for (uint32_t i = 0; i < request->environment_count; i++)
+        VECTOR_PUSH(
+            arena, &environment,
+            arena_format(arena, "%s=%s", request->environment[i].name, request->environment[i].value));
+    for (char **variable = environ; !measure_holds(MEASURE_ENVIRONMENT) && *variable != NULL; variable++)
+        VECTOR_PUSH(arena, &environment, *variable);
+    VECTOR_PUSH(arena, &environment, NULL);
+    return environment.items;
 }

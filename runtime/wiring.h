@@ -21,5 +21,11 @@ void wiring_keep_outer(const struct wiring *wiring, struct sandbox *sandbox);
  * and the streams of `request`, stay open over execve. */
 bool wiring_keep_inner(const struct wiring *wiring, const struct sandbox_request *request);
 
+/* In a child: closes what is the launcher's, so that the launcher's end is seen there. */
+void wiring_close_outer(const struct wiring *wiring, const struct sandbox_request *request);
+
+/* What the inner stage is started with: "NAME=VALUE" strings, NULL-terminated. */
+char **wiring_environment(struct arena *arena, const struct sandbox_request *request);
+
 /* Makes `descriptor` stay open over execve; true too of -1. */
 bool descriptor_inherit(int descriptor);

@@ -23,7 +23,8 @@ static struct buffer sample(struct arena *arena)
          .device = 0xFD02,
          .inode = UINT64_MAX},
         {.path = "/dev", .expectation = MOUNT_DEVICES, .type = "tmpfs", .optional = true}};
-    static const struct landlock_rule rules[] = {{"/", RIGHT_READ_DIRECTORY}, {"/w/a b", RIGHTS_DEVICES}};
+    static const struct landlock_rule rules[] = {{"/", RIGHT_READ_DIRECTORY, false, 0, 0},
+                                                 {"/w/a b", RIGHTS_DEVICES, true, 0xFD03, 77}};
     static char *const arguments[] = {(char *)"sh", (char *)"", (char *)"a\nb", NULL};
     struct inner_config config = {.status = 7,
                                   .go = 8,
@@ -40,6 +41,7 @@ static struct buffer sample(struct arena *arena)
                                   .mount_count = 3,
                                   .rules = rules,
                                   .rule_count = 2,
+                                  .landlock_alone = true,
                                   .arguments = arguments};
     struct buffer bytes = buffer_in(arena);
 
@@ -72,6 +74,8 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(config.rule_count, 2);
     assert_string_equal(config.rules[1].path, "/w/a b");
     assert_int_equal(config.rules[1].rights, RIGHTS_DEVICES);
+    assert_true(config.rules[1].known && config.rules[1].device == 0xFD03 && config.rules[1].inode == 77);
+    assert_true(!config.rules[0].known && config.landlock_alone);
     assert_string_equal(config.arguments[1], "");
     assert_string_equal(config.arguments[2], "a\nb");
     assert_null(config.arguments[3]);
