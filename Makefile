@@ -31,7 +31,7 @@ ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUIL
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
+.PHONY: all bench check check-bubblewraps escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
@@ -164,6 +164,10 @@ demo: all
 # The README's two commands in a root made by debootstrap, as root and as an ordinary user (long; needs root and a mirror).
 check-fresh:
 	tests/fresh/run.sh
+
+# The launch suites with bubblewrap as installed and with newer versions from Debian's source packages (needs root and a mirror).
+check-bubblewraps: all
+	tests/bubblewrap/check.sh $(BUILD)
 
 # Names of packages: Debian and Ubuntu, Fedora. What is there already is not asked for again.
 DEBIAN := gcc libc6-dev make flex bison pkg-config libxml2-dev libseccomp-dev libsodium-dev libjansson-dev libevent-dev \
