@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODE_CLOSED = 0, MODE_PASSAGE = 0111, MODE_DIRECTORY = 0755, MODE_SCRATCH = 01777 };
+enum { MODE_CLOSED = 0, MODE_PASSAGE = 0111, MODE_EMPTY = 0444, MODE_DIRECTORY = 0755, MODE_SCRATCH = 01777 };
 
 /* What has to be seen at a path: a place, a link, or one of the sandbox's own mounts. */
 enum want_kind { WANT_PLACE, WANT_LINK, WANT_SCRATCH, WANT_DEV, WANT_PROC };
@@ -177,7 +177,9 @@ static void mask(struct builder *builder, const struct plan_place *place)
     bool directory = place->kind == ENTRY_DIRECTORY || (place->kind == ENTRY_UNKNOWN && place->directory);
     prepare(builder, place->path, place->kind == ENTRY_UNKNOWN);
     enum plan_kind kind = directory ? PLAN_MASK_DIRECTORY : PLAN_MASK_FILE;
-    operate(builder, (struct plan_operation){.kind = kind, .path = place->path, .mode = MODE_CLOSED});
+    operate(builder, (struct plan_operation){.kind = kind,
+                                             .path = place->path,
+                                             .mode = place->level == LEVEL_NONE ? MODE_CLOSED : MODE_EMPTY});
     enter(builder, (struct mount){.kind = MOUNT_MASK,
                                   .top = place->path,
                                   .operation = builder->plan.count - 1,
@@ -225,7 +227,7 @@ static void want_place(struct builder *builder, const struct plan_place *place)
     }
     if (place->kind == ENTRY_MISSING || wanted == given || always_there(place->path))
         return;
-    if (wanted != LEVEL_NONE)
+    if (wanted != LEVEL_NONE && !place->empty)
         show(builder, place, wanted);
     else if (measure_holds(MEASURE_MASKS))
         mask(builder, place);

@@ -141,16 +141,33 @@ static bool root_covers(const struct gather *gather, enum root root, const char 
     return false;
 }
 
+/* Whether `path` lies in the work tree of a repository, $REPO or another. */
+static bool in_repository(const struct gather *gather, const char *path)
+{
+    bool in_git_directory = root_covers(gather, ROOT_GITDIR, path) || strstr(path, "/.git/") != NULL;
+    if (in_git_directory || root_covers(gather, ROOT_REPO, path))
+        return !in_git_directory;
+    for (const char *above = path; strcmp(above, "/") != 0;) {
+        above = path_parent(gather->arena, above);
+        if (entry_exists(above, ".git"))
+            return true;
+    }
+    return false;
+}
+
 /* Git refuses an empty commondir; one that says "." changes nothing. In a work tree a directory is hidden
  * from Git, which else would try to clean it away and fail. */
-static const char *placeholder_content(const struct gather *gather, const char *path, bool directory)
+static void placeholder_choose(const struct gather *gather, struct missing_path *missing)
 {
+    const char *path = missing->path;
     bool in_git_directory = is_git_directory(gather, path_parent(gather->arena, path));
-    if (!directory)
-        return in_git_directory && strcmp(strrchr(path, '/'), "/commondir") == 0 ? ".\n" : "";
-    bool in_work_tree =
-        root_covers(gather, ROOT_REPO, path) && !in_git_directory && !root_covers(gather, ROOT_GITDIR, path);
-    return in_work_tree ? "*\n" : "";
+    bool in_work_tree = !in_git_directory && in_repository(gather, path);
+    bool is_common = in_git_directory && strcmp(strrchr(path, '/'), "/commondir") == 0;
+    missing->hidden = in_work_tree && !missing->directory;
+    if (missing->directory)
+        missing->content = in_work_tree ? "*\n" : "";
+    else
+        missing->content = is_common ? ".\n" : "";
 }
 
 static void missing_check(struct gather *gather, const struct bound_rule *rule, const struct resolved *leads)
@@ -250,7 +267,7 @@ static void missing_unite(struct gather *gather)
     gather->missing.count = kept + 1;
     for (uint32_t i = 0; i <= kept; i++) {
         struct missing_path *missing = &gather->missing.items[i];
-        missing->content = placeholder_content(gather, missing->path, missing->directory);
+        placeholder_choose(gather, missing);
     }
 }
 

@@ -31,6 +31,7 @@ struct facts {
         bool directory;
         const char
             *content; /* of the file, or of a .gitignore in the directory; "" is an empty one, or none */
+        bool hidden;  /* a file in a Git work tree: a socket stands there, of which Git takes no notice */
         const struct rule *rule;
     } * missing;
     uint32_t missing_count;

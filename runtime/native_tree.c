@@ -30,7 +30,7 @@ struct tree {
     } own;
 };
 
-static const char mask_directory[] = "directory", mask_file[] = "file";
+static const char mask_directory[] = "directory", mask_file[] = "file", mask_readable[] = "readable";
 
 static int place_open(const struct tree *tree, const char *path)
 {
@@ -131,10 +131,11 @@ static bool put_own(struct tree *tree, const char *path, uint32_t mode)
 static bool put_mask(struct tree *tree, const struct plan_operation *operation)
 {
     bool directory = operation->kind == PLAN_MASK_DIRECTORY;
+    const char *file = operation->mode == 0 ? mask_file : mask_readable;
 
-    if (operation->mode != 0)
+    if (directory && operation->mode != 0)
         return put_own(tree, operation->path, operation->mode);
-    return put(tree, mount_clone_below(tree->mask, directory ? mask_directory : mask_file), operation->path,
+    return put(tree, mount_clone_below(tree->mask, directory ? mask_directory : file), operation->path,
                directory);
 }
 
@@ -303,6 +304,7 @@ static bool begin(struct tree *tree)
     tree->root = mount_new_tmpfs(MODE_DIRECTORY);
     ready = tree->mask >= 0 && tree->root >= 0 && mkdirat(tree->mask, mask_directory, 0) == 0 &&
             mknodat(tree->mask, mask_file, S_IFREG, 0) == 0 &&
+            mknodat(tree->mask, mask_readable, S_IFREG | MODE_POINT, 0) == 0 &&
             (!measure_holds(MEASURE_SEALS) || mount_restrict(tree->mask, MOUNT_ATTR_RDONLY)) &&
             mount_attach(tree->mask, old) && mount_attach(tree->root, old) && fstat(tree->root, &status) == 0;
     close(old);

@@ -87,6 +87,8 @@ static bool item_add(struct placeholder_set *set, int parent, const char *path, 
 {
     struct placeholder item = {.path = path, .name = name, .parent = parent, .own = own};
     struct stat now;
+    if (own < 0)
+        return false;
     descriptor_keep(set, NULL, own);
     VECTOR_PUSH(set->arena, set, item);
     if (!rely_on(own) || fstat(own, &set->items[set->count - 1].status) != 0 ||
@@ -111,11 +113,15 @@ static int directory_make(struct placeholder_set *set, int parent, const char *p
     return item_add(set, parent, path, name, directory) ? directory : -1;
 }
 
+/* A hidden one is a socket that nobody listens on, where the file system has such: it cannot be opened, and so not locked;
+ * the records say who relies on it. */
 static bool file_make(struct placeholder_set *set, int parent, const char *path, const char *name,
-                      const char *content)
+                      const char *content, bool hidden)
 {
     if (!placeholder_record_add(&set->record, path))
         return false;
+    if (hidden && set->record.file >= 0 && mknodat(parent, name, S_IFSOCK | MODE_FILE, 0) == 0)
+        return item_add(set, parent, path, name, openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
     if (file < 0)
         return false;
@@ -134,7 +140,8 @@ static bool join(struct placeholder_set *set, const char *path, off_t largest)
         return true;
     int parent = parent_of(set, path);
     const char *name = strrchr(path, '/') + 1;
-    int own = parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int how = S_ISSOCK(status.st_mode) ? O_PATH : O_RDONLY | O_NONBLOCK;
+    int own = parent < 0 ? -1 : openat(parent, name, how | O_NOFOLLOW | O_CLOEXEC);
     if (own < 0)
         return errno == EACCES; /* nothing that this launcher made */
     if (fstat(own, &status) != 0 || !placeholder_is_marked(&status, largest)) {
@@ -186,12 +193,25 @@ static bool end_make(struct placeholder_set *set, const struct missing_path *mis
                      const char *path, const char *name)
 {
     if (!missing->directory)
-        return file_make(set, parent, path, name, missing->content);
+        return file_make(set, parent, path, name, missing->content, missing->hidden);
     int directory = directory_make(set, parent, path, name);
     if (directory < 0 || *missing->content == '\0')
         return directory >= 0;
     const char *ignore = arena_format(set->arena, "%s/.gitignore", path);
-    return file_make(set, directory, ignore, ".gitignore", missing->content);
+    return file_make(set, directory, ignore, ".gitignore", missing->content, false);
+}
+
+/* A directory that is missing on the way. In a work tree Git would clean it away, but for a file in it that is ignored; what
+ * the command makes there is not. */
+static int parent_make(struct placeholder_set *set, const struct missing_path *missing, int parent,
+                       const char *path, const char *name)
+{
+    int directory = directory_make(set, parent, path, name);
+    bool in_work_tree = missing->hidden || strcmp(missing->content, "*\n") == 0;
+    if (directory < 0 || !in_work_tree)
+        return directory;
+    const char *ignore = arena_format(set->arena, "%s/.gitignore", path);
+    return file_make(set, directory, ignore, ".gitignore", "/.gitignore\n", false) ? directory : -1;
 }
 
 /* Makes what is missing of one path, from its deepest existing directory on. */
@@ -213,7 +233,7 @@ static bool path_make(struct placeholder_set *set, const struct missing_path *mi
             continue;
         }
         bool done = last ? end_make(set, missing, parent, path, own)
-                         : (parent = directory_make(set, parent, path, own)) >= 0;
+                         : (parent = parent_make(set, missing, parent, path, own)) >= 0;
         if (!done) {
             *error = strerror(errno);
             return false;
@@ -257,9 +277,10 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
 {
     for (uint32_t i = 0; i < facts->place_count; i++) {
         const struct plan_place *place = &facts->places[i];
-        bool may_be = place->level != LEVEL_WRITE &&
-                      (place->kind == ENTRY_FILE || place->kind == ENTRY_DIRECTORY) &&
-                      strcmp(place->path, "/") != 0;
+        bool may_be =
+            place->level != LEVEL_WRITE &&
+            (place->kind == ENTRY_FILE || place->kind == ENTRY_OTHER || place->kind == ENTRY_DIRECTORY) &&
+            strcmp(place->path, "/") != 0;
         if (may_be && !join(set, place->path, PLACEHOLDER_CONTENT)) {
             note_add(notes,
                      (struct note){
@@ -297,9 +318,28 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
     return NULL;
 }
 
+/* Whether what was made still stands at its path, as seen from its directory. */
+static bool still_stands(const struct placeholder *item)
+{
+    struct stat now;
+    return fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           now.st_ino == item->status.st_ino && now.st_dev == item->status.st_dev;
+}
+
+/* During a run anything may have been removed or renamed: what was opened by path is opened again. */
+static void paths_forget(struct placeholder_set *set)
+{
+    for (uint32_t i = 0; i < set->descriptors.count; i++)
+        set->descriptors.items[i].path = NULL;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (!still_stands(&set->items[i]))
+            set->items[i].path = "";
+}
+
 bool placeholders_add(struct placeholder_set *set, const struct missing_path *missing, const char **error)
 {
     uint32_t first = set->count;
+    paths_forget(set);
     *error = "it changed meanwhile";
     return path_make(set, missing, error) && statuses_record(set, first);
 }
@@ -314,9 +354,10 @@ void placeholders_remove(struct placeholder_set *set)
         item->untouched = fstatat(item->parent, item->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                           is_unchanged(&item->status, &now);
     }
+    struct buffer others = placeholder_claims(set->arena, set->record.directory, set->record.name);
     for (uint32_t i = set->count; i > 0; i--) {
         const struct placeholder *item = &set->items[i - 1];
-        if (item->untouched)
+        if (item->untouched && !placeholder_is_claimed(&others, item->path))
             placeholder_unlink(item->parent, item->name, item->own, S_ISDIR(item->status.st_mode));
     }
     set->count = 0;

@@ -20,6 +20,5 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
 /* One more, during a run. Whoever calls holds the turn. False with *error. */
 bool placeholders_add(struct placeholder_set *set, const struct missing_path *missing, const char **error);
 
-/* Removes what is untouched and on which no other run relies. Safe to call twice; NULL is allowed. Uses only the descriptors
- * opened by placeholders_make and async-signal-safe calls. */
+/* Removes what is untouched and on which no other run relies. Safe to call twice; NULL is allowed. */
 void placeholders_remove(struct placeholder_set *set);

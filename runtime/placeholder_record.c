@@ -18,7 +18,7 @@ enum { RECORD_BYTES = 16 << 20, ENDING_MILLISECONDS = 2000 };
 bool placeholder_is_marked(const struct stat *status, off_t largest)
 {
     return status->st_uid == geteuid() && (status->st_mode & S_ISVTX) != 0 &&
-           (S_ISDIR(status->st_mode) ||
+           (S_ISDIR(status->st_mode) || (S_ISSOCK(status->st_mode) && status->st_nlink == 1) ||
             (S_ISREG(status->st_mode) && status->st_size <= largest && status->st_nlink == 1));
 }
 
@@ -45,43 +45,6 @@ static int records_open(const char *state, bool make)
     return records;
 }
 
-/* False if something of ours stands there that cannot be removed now. */
-static bool leftover_remove(struct arena *arena, const char *path)
-{
-    const char *name = strrchr(path, '/') + 1;
-    int parent = directory_open(path_parent(arena, path), O_PATH);
-    if (parent < 0)
-        return errno != EACCES && errno != EIO;
-    struct stat status;
-    off_t largest = strcmp(name, ".gitignore") == 0 ? PLACEHOLDER_HIDING : PLACEHOLDER_CONTENT;
-    int own = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool gone = true;
-    if (own >= 0 && fstat(own, &status) == 0 && placeholder_is_marked(&status, largest))
-        gone = placeholder_unlink(parent, name, own, S_ISDIR(status.st_mode));
-    if (own >= 0)
-        close(own);
-    close(parent);
-    return gone;
-}
-
-/* Children were recorded after their parents. A last path without its NUL was being written when its run died: nothing
- * had been made there. */
-static bool leftovers_remove(struct arena *arena, const char *paths, size_t length)
-{
-    bool all = true;
-    while (length > 0 && paths[length - 1] != '\0')
-        length--;
-    while (length > 0) {
-        size_t start = length - 1;
-        while (start > 0 && paths[start - 1] != '\0')
-            start--;
-        if (paths[start] == '/')
-            all = leftover_remove(arena, paths + start) && all;
-        length = start;
-    }
-    return all;
-}
-
 /* The launcher's own lock, which its children do not have. */
 static struct flock launcher_lock(void)
 {
@@ -106,18 +69,105 @@ static bool is_abandoned(int file)
     return false;
 }
 
-static void record_settle(struct arena *arena, int directory, const char *name)
+/* The paths in a record, each with its NUL; false if they cannot be read. */
+static bool record_read(int file, struct buffer *paths)
 {
     struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > RECORD_BYTES)
+        return false;
+    char *bytes = arena_alloc(paths->arena, (size_t)status.st_size + 1);
+    if (pread(file, bytes, (size_t)status.st_size, 0) != (ssize_t)status.st_size)
+        return false;
+    buffer_bytes(paths, bytes, (size_t)status.st_size);
+    return true;
+}
+
+struct buffer placeholder_claims(struct arena *arena, int directory, const char *except)
+{
+    struct buffer claims = buffer_in(arena);
+    int copy = directory < 0 ? -1 : openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *records = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+
+    buffer_byte(&claims, '\0');
+    while (records != NULL && (entry = readdir(records)) != NULL) {
+        /* To close a file that is locked by this process would unlock it. */
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, except) == 0)
+            continue;
+        int file = openat(copy, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        if (flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            record_read(file, &claims);
+        close(file);
+    }
+    if (records != NULL)
+        closedir(records);
+    return claims;
+}
+
+bool placeholder_is_claimed(const struct buffer *claims, const char *path)
+{
+    size_t length = strlen(path) + 1;
+    const char *at = claims->bytes, *end = at + claims->length;
+    while ((at = memmem(at, (size_t)(end - at), path, length)) != NULL)
+        if (at[-1] == '\0')
+            return true;
+        else
+            at++;
+    return false;
+}
+
+/* False if something of ours stands there that cannot be removed now. */
+static bool leftover_remove(struct arena *arena, const struct buffer *others, const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    int parent = directory_open(path_parent(arena, path), O_PATH);
+    if (parent < 0)
+        return errno != EACCES && errno != EIO;
+    struct stat status;
+    off_t largest = strcmp(name, ".gitignore") == 0 ? PLACEHOLDER_HIDING : PLACEHOLDER_CONTENT;
+    bool socket = fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(status.st_mode);
+    int how = socket ? O_PATH : O_RDONLY | O_NONBLOCK;
+    int own = openat(parent, name, how | O_NOFOLLOW | O_CLOEXEC);
+    bool gone = true;
+    if (own >= 0 && fstat(own, &status) == 0 && placeholder_is_marked(&status, largest) &&
+        !placeholder_is_claimed(others, path))
+        gone = placeholder_unlink(parent, name, own, S_ISDIR(status.st_mode));
+    if (own >= 0)
+        close(own);
+    close(parent);
+    return gone;
+}
+
+/* Children were recorded after their parents. A last path without its NUL was being written when its run died: nothing
+ * had been made there. */
+static bool leftovers_remove(struct arena *arena, const struct buffer *others, const char *paths,
+                             size_t length)
+{
+    bool all = true;
+    while (length > 0 && paths[length - 1] != '\0')
+        length--;
+    while (length > 0) {
+        size_t start = length - 1;
+        while (start > 0 && paths[start - 1] != '\0')
+            start--;
+        if (paths[start] == '/')
+            all = leftover_remove(arena, others, paths + start) && all;
+        length = start;
+    }
+    return all;
+}
+
+static void record_settle(struct arena *arena, int directory, const char *name)
+{
     int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct buffer paths = buffer_in(arena);
     if (file < 0)
         return;
-    bool dead = is_abandoned(file) && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                status.st_size <= RECORD_BYTES;
-    if (dead) {
-        size_t length = (size_t)status.st_size;
-        char *paths = arena_alloc(arena, length + 1);
-        if (pread(file, paths, length, 0) == (ssize_t)length && leftovers_remove(arena, paths, length))
+    if (is_abandoned(file) && record_read(file, &paths)) {
+        struct buffer others = placeholder_claims(arena, directory, name);
+        if (leftovers_remove(arena, &others, paths.bytes, paths.length))
             unlinkat(directory, name, 0);
     }
     close(file);

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/arena.h"
+#include "base/buffer.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -34,6 +34,13 @@ void placeholder_record_end(struct placeholder_record *record);
 /* A placeholder says by its mode that it is one, from the moment at which it appears: nobody else sets the sticky bit
  * on an empty file or directory. A file holds at most `largest` bytes. */
 bool placeholder_is_marked(const struct stat *status, off_t largest);
+
+/* What the living runs of the records in `directory` (-1: none), but for the one named `except`, have put somewhere or rely
+ * on. */
+struct buffer placeholder_claims(struct arena *arena, int directory, const char *except);
+
+/* Whether `path` is among them. */
+bool placeholder_is_claimed(const struct buffer *claims, const char *path);
 
 /* Removes `name` in the directory `parent` unless another run relies on it: holds a shared flock(2) on it, as `own` can
  * tell. False with errno if it is to go and cannot. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct missing_path *missing_find(const struct gather *gather, const char *path)
 {
@@ -21,6 +22,13 @@ static const struct missing_path *missing_find(const struct gather *gather, cons
             high = middle;
     }
     return NULL;
+}
+
+/* What another run holds there, or a killed one left. */
+static bool is_hidden_placeholder(const struct resolved *leads)
+{
+    return leads->socket && (leads->mode & S_ISVTX) != 0 && leads->owner == geteuid() &&
+           leads->hard_links == 1;
 }
 
 /* A place that is reached through links has a twin that is not; what cannot be seen or made is no place. */
@@ -41,6 +49,11 @@ static void place_add(struct gather *gather, const struct region *region)
         if (missing == NULL)
             return;
         place.kind = missing->directory ? ENTRY_DIRECTORY : ENTRY_FILE;
+        place.empty = missing->hidden;
+    }
+    if (is_hidden_placeholder(leads)) {
+        place.kind = ENTRY_FILE;
+        place.empty = true;
     }
     VECTOR_PUSH(gather->arena, &gather->places, place);
 }

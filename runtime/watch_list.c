@@ -77,8 +77,10 @@ static bool kind_of(const struct item *item, const struct item *around, enum wat
     }
     switch (item->operation->kind) {
     case PLAN_MASK_DIRECTORY:
-    case PLAN_MASK_FILE:
         *kind = WATCH_MASK;
+        return true;
+    case PLAN_MASK_FILE:
+        *kind = item->operation->mode == 0 ? WATCH_MASK : WATCH_READ;
         return true;
     case PLAN_BIND_READ:
         *kind = WATCH_READ;
