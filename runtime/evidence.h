@@ -45,6 +45,8 @@ enum status_kind {
     STATUS_NOT_STARTED,  /* inner: it could not be; number is errno */
     STATUS_ENDED,        /* inner: number is the wait status of the command */
     STATUS_SIGNALLED,    /* inner: a signal was handed on */
+    STATUS_TERMINAL,     /* inner: with the master of the terminal that it made */
+    STATUS_STOPPED,      /* inner: the command, in a terminal, was stopped by signal number */
     STATUS_TIME_OVER,    /* inner: the command's time is over, and all were asked to end */
     STATUS_SIGNAL,       /* launcher: number is a signal for the command */
     STATUS_SIGNAL_GROUP, /* launcher: one that came from the terminal, for the command's process group */

@@ -3,6 +3,7 @@
 #include "base/measure.h"
 #include "runtime/descendants.h"
 #include "runtime/evidence.h"
+#include "runtime/inner_terminal.h"
 #include "runtime/landlock.h"
 #include "runtime/limit_processes.h"
 #include "runtime/limit_time.h"
@@ -30,10 +31,11 @@ struct stage {
     struct inner_config config;
     sigset_t command_mask; /* what the command gets */
     int children;          /* signalfd */
-    int clock;             /* of limit_time.h */
-    bool time_over;        /* it went off once */
-    int events;            /* epoll of go, status, children and clock, made before any limit holds */
-    int failure[2];        /* pipe on which the command's errno comes, if it cannot be executed */
+    struct inner_terminal terminal;
+    int clock;      /* of limit_time.h */
+    bool time_over; /* it went off once */
+    int events;     /* epoll of go, status, children and clock, made before any limit holds */
+    int failure[2]; /* pipe on which the command's errno comes, if it cannot be executed */
     pid_t command;
 };
 
@@ -78,6 +80,25 @@ static bool say(const struct stage *stage, const struct status_message *message)
     return send(stage->config.status, message, sizeof *message, MSG_NOSIGNAL) == (ssize_t)sizeof *message;
 }
 
+static bool wants_terminal(const struct inner_config *config)
+{
+    return config->terminal[0] || config->terminal[1] || config->terminal[2];
+}
+
+/* Hands the terminal's other side to the launcher: so it hangs up when that ends. */
+static bool terminal_hand_over(struct stage *stage)
+{
+    struct status_message message = {.kind = STATUS_TERMINAL};
+    int *master = &stage->terminal.master;
+
+    if (*master < 0)
+        return true;
+    bool sent = packet_send(stage->config.status, &message, sizeof message, *master);
+    close(*master);
+    *master = -1;
+    return sent;
+}
+
 static bool wait_for_go(const struct stage *stage)
 {
     char byte;
@@ -101,7 +122,9 @@ SBX_NORETURN static void become_command(const struct stage *stage)
     if (config->landlock_alone)
         ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && landlock_scope_again();
     for (int i = 0; i < 3; i++)
-        ready = ready && dup2(config->streams[i], i) == i;
+        ready = ready && dup2(config->terminal[i] ? stage->terminal.slave : config->streams[i], i) == i;
+    if (stage->terminal.slave >= 0)
+        ready = ready && inner_terminal_take(&stage->terminal);
     if (ready && sigprocmask(SIG_SETMASK, &stage->command_mask, NULL) == 0)
         execvp(config->arguments[0], config->arguments);
     int reason = errno;
@@ -132,6 +155,15 @@ static bool command_start(struct stage *stage)
     return say(stage, &message) && message.kind == STATUS_STARTED;
 }
 
+/* What Ctrl-Z stops inside, the launcher stops outside: only its caller can continue both. */
+static void say_stopped(const struct stage *stage, pid_t child, int number)
+{
+    struct status_message stopped = {.kind = STATUS_STOPPED, .number = number};
+
+    if (child == stage->command)
+        send(stage->config.status, &stopped, sizeof stopped, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 enum reaping { REAPED_ALL, REAPED_SOME, REAPED_COMMAND };
 
 /* Reaps what ended; at the command itself with its wait status. A command can start orphans faster than they
@@ -144,9 +176,13 @@ static enum reaping children_reap(const struct stage *stage, int *status)
     (void)ignored;
     for (int i = 0; i < REAPED_AT_ONCE; i++) {
         int one;
-        pid_t child = waitpid(-1, &one, WNOHANG);
+        pid_t child = waitpid(-1, &one, stage->terminal.slave < 0 ? WNOHANG : WNOHANG | WUNTRACED);
         if (child <= 0)
             return REAPED_ALL;
+        if (WIFSTOPPED(one)) {
+            say_stopped(stage, child, WSTOPSIG(one));
+            continue;
+        }
         if (child == stage->command) {
             *status = one;
             return REAPED_COMMAND;
@@ -324,7 +360,7 @@ static bool place_take(const struct inner_config *config)
 int inner_stage(const char *descriptor)
 {
     struct arena *arena = arena_create(0);
-    struct stage stage = {0};
+    struct stage stage = {.terminal = {-1, -1}};
     struct status_message message = {.kind = STATUS_EVIDENCE};
 
     /* Before anything secret is read. */
@@ -333,14 +369,15 @@ int inner_stage(const char *descriptor)
     prctl(PR_SET_NAME, "sbx-launch");
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !place_take(&stage.config) ||
         !descriptors_keep(&stage.config) || !signals_prepare(&stage) || !events_prepare(&stage) ||
-        !variables_prepare(&stage.config))
+        !variables_prepare(&stage.config) ||
+        (wants_terminal(&stage.config) && !inner_terminal_make(&stage.terminal)))
         return STAGE_FAILED;
     /* For the launcher's keeper. */
     int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     struct landlock_result landlock;
     landlock_restrict(stage.config.rules, stage.config.rule_count, stage.config.streams, &landlock);
     evidence_measure(arena, &stage.config, &landlock, &message.evidence);
-    if (!limits_set(&stage, &message.evidence) ||
+    if (!limits_set(&stage, &message.evidence) || !terminal_hand_over(&stage) ||
         !packet_send(stage.config.status, &message, sizeof message, mounts))
         return STAGE_FAILED;
     close(mounts);

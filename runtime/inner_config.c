@@ -32,6 +32,8 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
     for (int i = 0; i < NAMESPACES; i++)
         put_number(out, config->host_namespaces[i]);
     put_number(out, config->working_variable);
+    for (int i = 0; i < 3; i++)
+        put_number(out, config->terminal[i]);
     put_number(out, config->files_soft);
     put_number(out, config->files_hard);
     put_number(out, config->processes);
@@ -149,6 +151,8 @@ bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct i
     for (int i = 0; i < NAMESPACES; i++)
         config->host_namespaces[i] = take_number(&words);
     config->working_variable = take_number(&words) != 0;
+    for (int i = 0; i < 3; i++)
+        config->terminal[i] = take_number(&words) != 0;
     config->files_soft = take_number(&words);
     config->files_hard = take_number(&words);
     config->processes = take_number(&words);

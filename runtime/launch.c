@@ -53,7 +53,12 @@ static bool step_controls(struct launch *launch)
 
 static bool step_streams(struct launch *launch)
 {
-    return streams_prepare(&launch->streams, launch->prepared.bound, &launch->notes);
+    if (!streams_prepare(&launch->streams, launch->prepared.bound, &launch->notes))
+        return false;
+    /* Without namespaces there is no place for a terminal of its own. */
+    if (!launch->alone)
+        terminal_prepare(&launch->terminal, &launch->streams);
+    return true;
 }
 
 static void note_list_of(struct launch *launch, enum code code, const char *what, const char *const *paths,
@@ -275,6 +280,7 @@ static bool step_inner(struct launch *launch)
         memset(launch->inner.host_namespaces, 0, sizeof launch->inner.host_namespaces);
     else
         launch->inner.processes = bound_limit(launch->prepared.bound, RULE_LIMIT_PROCESSES);
+    memcpy(launch->inner.terminal, launch->terminal.streams, sizeof launch->inner.terminal);
     launch->inner.time_seconds = bound_limit(launch->prepared.bound, RULE_LIMIT_TIME);
     launch->inner.directory_known =
         bound_level(launch->prepared.bound, directory, strlen(directory)) != LEVEL_NONE && !own->process;
@@ -357,8 +363,8 @@ static bool step_start(struct launch *launch)
         return false;
     watch_start(launch->arena, &launch->plan, &launch->facts, &launch->watch);
     launch->sandbox.keeper = launch->watch.keeper;
-    struct outcome outcome =
-        sandbox_await(launch->arena, &launch->sandbox, &launch->signals, &launch->evidence);
+    struct outcome outcome = sandbox_await(launch->arena, &launch->sandbox, &launch->signals,
+                                           &launch->evidence, &launch->terminal.master);
     return outcome.kind == OUTCOME_READY || backend_problem(launch, &outcome);
 }
 
@@ -444,12 +450,14 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
 
 static int run(struct launch *launch)
 {
+    terminal_begin(&launch->terminal);
     struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams,
-                                         launch->inner.time_seconds, &launch->watch);
+                                         &launch->terminal, launch->inner.time_seconds, &launch->watch);
     pid_t left = sandbox_end(&launch->sandbox);
     watch_end(&launch->watch);
 
     streams_drain(&launch->streams);
+    terminal_end(&launch->terminal);
     groups_end(launch);
     remove_placeholders(launch);
     return launch_ended(launch, outcome_status(launch, &outcome), left);

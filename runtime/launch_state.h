@@ -11,6 +11,7 @@
 #include "runtime/prepare.h"
 #include "runtime/remote.h"
 #include "runtime/supervise.h"
+#include "runtime/terminal.h"
 #include "runtime/watch.h"
 #include "runtime/watchdog.h"
 
@@ -24,6 +25,7 @@ struct launch {
     struct lease lease;
     struct lease_place place;
     struct streams streams;
+    struct terminal terminal;
     struct remote *remote; /* file systems that may not answer, or NULL */
     struct watchdog watchdog;
     struct patience patience;

@@ -32,6 +32,7 @@ static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outc
     struct signals signals;
     struct sandbox sandbox;
     struct evidence evidence = {0};
+    int terminal;
 
     if (null < 0 || !signals_take(&signals))
         return false;
@@ -42,7 +43,7 @@ static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outc
                    use->engine->start(arena, use, &request, &sandbox, notes);
     close(null);
     if (started) {
-        *outcome = sandbox_await(arena, &sandbox, &signals, &evidence);
+        *outcome = sandbox_await(arena, &sandbox, &signals, &evidence, &terminal);
         sandbox_end(&sandbox);
     }
     signals_give_back(&signals);

@@ -86,19 +86,8 @@ static struct outcome failed(struct arena *arena, struct sandbox *sandbox, struc
     return outcome;
 }
 
-/* The next packet of the inner stage; false if there is none or it is none of ours. */
-static bool message_take(const struct sandbox *sandbox, struct status_message *message)
-{
-    ssize_t got;
-
-    do
-        got = recv(sandbox->status, message, sizeof *message, 0);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof *message;
-}
-
 struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                             struct evidence *evidence)
+                             struct evidence *evidence, int *terminal)
 {
     int64_t deadline = now_milliseconds() + (int64_t)START_SECONDS * 1000;
     struct buffer text = buffer_in(arena);
@@ -122,8 +111,15 @@ struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const
             return failed(arena, sandbox, &text);
         }
         if (ready[0].revents != 0) {
-            if (!packet_take(sandbox->status, &message, sizeof message, &sandbox->mounts) ||
-                message.kind != STATUS_EVIDENCE)
+            int descriptor;
+            if (!packet_take(sandbox->status, &message, sizeof message, &descriptor))
+                return failed(arena, sandbox, &text);
+            if (message.kind == STATUS_TERMINAL) {
+                *terminal = descriptor;
+                continue;
+            }
+            sandbox->mounts = descriptor;
+            if (message.kind != STATUS_EVIDENCE)
                 return failed(arena, sandbox, &text);
             *evidence = message.evidence;
             return (struct outcome){.kind = OUTCOME_READY};
@@ -143,9 +139,19 @@ static bool asks_for_the_end(uint32_t number)
     return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
 }
 
+/* Stops the launcher, and continues the command when it is continued itself. */
+static void suspend(const struct sandbox *sandbox, struct terminal *terminal)
+{
+    struct status_message message = {.kind = STATUS_SIGNAL_GROUP, .number = SIGCONT};
+
+    terminal_suspend(terminal);
+    send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* One signal on its way to the command. From a terminal it is meant for everything in the foreground. Returns
  * whether process 1 has to answer within time. */
-static bool signal_forward(const struct sandbox *sandbox, const struct signals *signals)
+static bool signal_forward(const struct sandbox *sandbox, const struct signals *signals,
+                           struct terminal *terminal)
 {
     struct signalfd_siginfo information;
     struct status_message message = {.kind = STATUS_SIGNAL};
@@ -153,12 +159,17 @@ static bool signal_forward(const struct sandbox *sandbox, const struct signals *
     if (read(signals->descriptor, &information, sizeof information) != (ssize_t)sizeof information ||
         information.ssi_signo == SIGCHLD)
         return false;
+    if (information.ssi_signo == SIGWINCH && terminal->used) {
+        terminal_size(terminal);
+        return false;
+    }
     message.number = (int)information.ssi_signo;
     if (information.ssi_code == SI_KERNEL || information.ssi_signo == SIGTSTP ||
         information.ssi_signo == SIGCONT)
         message.kind = STATUS_SIGNAL_GROUP;
     send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (information.ssi_signo == SIGTSTP)
+    /* In a terminal the launcher stops when the command has stopped. */
+    if (information.ssi_signo == SIGTSTP && !terminal->used)
         raise(SIGSTOP);
     return asks_for_the_end(information.ssi_signo);
 }
@@ -192,14 +203,16 @@ static bool message_heed(const struct status_message *message, struct outcome *o
         outcome->kind = OUTCOME_NOT_STARTED;
     outcome->time_over = outcome->time_over || message->kind == STATUS_TIME_OVER;
     return message->kind == STATUS_STARTED || message->kind == STATUS_SIGNALLED ||
-           message->kind == STATUS_TIME_OVER;
+           message->kind == STATUS_TIME_OVER || message->kind == STATUS_STOPPED;
 }
 
 /* How long poll may wait. Process 1 answers a signal at once, whatever the command makes of it. */
-static int wait_milliseconds(bool answer_owed, int64_t latest)
+static int wait_milliseconds(bool answer_owed, int64_t latest, const struct terminal *terminal)
 {
     int64_t left = latest - now_milliseconds();
 
+    if (terminal->used && !terminal->raw && terminal->host >= 0)
+        return TERMINAL_LOOK_MILLISECONDS;
     if (answer_owed)
         return ANSWER_MILLISECONDS / 10;
     if (latest == INT64_MAX)
@@ -208,12 +221,23 @@ static int wait_milliseconds(bool answer_owed, int64_t latest)
 }
 
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams, uint64_t time_seconds, struct watch *watch)
+                           struct streams *streams, struct terminal *terminal, uint64_t time_seconds,
+                           struct watch *watch)
 {
-    enum { STATUS, SIGNALS, ERRORS, WATCH, PUMP, WAITED_FOR = PUMP + 3 };
+    enum {
+        STATUS,
+        SIGNALS,
+        ERRORS,
+        WATCH,
+        PUMP,
+        TERMINAL = PUMP + 3,
+        WAITED_FOR = TERMINAL + TERMINAL_EVENTS
+    };
     struct buffer text = buffer_in(arena);
     struct outcome outcome = {.kind = OUTCOME_FAILED};
     struct status_message message;
+    int unwanted;
+    bool started = false;
     int64_t deadline = 0; /* 0: process 1 owes no answer */
     int64_t latest = time_limit_latest(time_seconds);
     bool running = write(sandbox->go, "g", 1) == 1;
@@ -225,7 +249,11 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
                                            {.fd = watch->socket, .events = POLLIN}};
         for (int i = 0; i < 3; i++)
             ready[PUMP + i] = pump_event(streams, i);
-        int most = wait_milliseconds(deadline != 0, latest);
+        /* Before, a key that means a signal would find nobody inside. */
+        if (started)
+            terminal_take(terminal);
+        terminal_events(terminal, &ready[TERMINAL]);
+        int most = wait_milliseconds(deadline != 0, latest, terminal);
         int count = poll(ready, WAITED_FOR, watch_timeout(watch, most));
         if (count < 0 && errno == EINTR)
             continue;
@@ -238,17 +266,21 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
             return (struct outcome){.kind = OUTCOME_UNHELD};
         if (ready[STATUS].revents == 0 && now_milliseconds() > latest)
             return (struct outcome){.kind = OUTCOME_OVERDUE, .time_over = true};
-        if (ready[SIGNALS].revents != 0 && signal_forward(sandbox, signals) && deadline == 0)
+        if (ready[SIGNALS].revents != 0 && signal_forward(sandbox, signals, terminal) && deadline == 0)
             deadline = now_milliseconds() + ANSWER_MILLISECONDS;
         for (int i = 0; i < 3; i++)
             if (ready[PUMP + i].revents != 0)
                 streams_pump(streams, i);
+        terminal_copy(terminal, &ready[TERMINAL]);
         if (ready[ERRORS].revents != 0 && !errors_take(sandbox, &text))
             close_once(&sandbox->errors);
         if (ready[STATUS].revents == 0)
             continue;
-        if (!message_take(sandbox, &message))
+        if (!packet_take(sandbox->status, &message, sizeof message, &unwanted))
             break;
+        if (message.kind == STATUS_STOPPED)
+            suspend(sandbox, terminal);
+        started = started || message.kind == STATUS_STARTED;
         running = message_heed(&message, &outcome);
         deadline = message.kind == STATUS_SIGNALLED ? 0 : deadline;
     }

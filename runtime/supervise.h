@@ -5,6 +5,7 @@
 #include "runtime/evidence.h"
 #include "runtime/signals.h"
 #include "runtime/streams.h"
+#include "runtime/terminal.h"
 #include "runtime/watch.h"
 
 enum {
@@ -32,16 +33,17 @@ struct outcome {
     bool time_over; /* process 1 asked everything to end because the time was over */
 };
 
-/* Waits until the inner stage says what it measured. Anything else than
+/* Waits until the inner stage says what it measured; *terminal receives the terminal's other side, or -1. Anything else than
  * OUTCOME_READY: the sandbox has been ended. */
 struct outcome sandbox_await(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                             struct evidence *evidence);
+                             struct evidence *evidence, int *terminal);
 
 /* Gives the go byte and waits for the end, but for process 1's answer to a signal no longer than
  * ANSWER_MILLISECONDS, and for the end of a command that has `time_seconds` (0: any time) no longer than
- * time_limit_latest; `streams` are pumped and `watch` is heard meanwhile. */
+ * time_limit_latest; `streams` are pumped, `terminal` is copied and `watch` is heard meanwhile. */
 struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const struct signals *signals,
-                           struct streams *streams, uint64_t time_seconds, struct watch *watch);
+                           struct streams *streams, struct terminal *terminal, uint64_t time_seconds,
+                           struct watch *watch);
 
 /* Ends everything in the sandbox and waits for it; returns the process that could not be ended in time, or 0.
  * Safe to call twice. */
