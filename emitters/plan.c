@@ -227,7 +227,7 @@ static void want_place(struct builder *builder, const struct plan_place *place)
     }
     if (place->kind == ENTRY_MISSING || wanted == given || always_there(place->path))
         return;
-    if (wanted != LEVEL_NONE && !place->empty)
+    if (wanted != LEVEL_NONE && place->kind != ENTRY_EMPTY)
         show(builder, place, wanted);
     else if (measure_holds(MEASURE_MASKS))
         mask(builder, place);

@@ -13,7 +13,8 @@ enum entry_kind {
     ENTRY_DIRECTORY,
     ENTRY_FILE,
     ENTRY_OTHER /* socket, FIFO, device */,
-    ENTRY_MISSING
+    ENTRY_MISSING,
+    ENTRY_EMPTY /* a placeholder that is shown as an empty file, readable as the level says */
 };
 
 /* A place of the policy and what is there on the host. For text artifacts everything is ENTRY_UNKNOWN. A
@@ -24,7 +25,6 @@ struct plan_place {
     enum level level;
     enum entry_kind kind;
     bool directory; /* hint for ENTRY_UNKNOWN: the rule ends in '/' */
-    bool empty;     /* a placeholder that is shown as an empty file, readable as `level` says */
     bool socket; /* a granted Unix socket: bound writable whatever the level says, which stays none or read */
 };
 

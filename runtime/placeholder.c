@@ -279,7 +279,7 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
         const struct plan_place *place = &facts->places[i];
         bool may_be =
             place->level != LEVEL_WRITE &&
-            (place->kind == ENTRY_FILE || place->kind == ENTRY_OTHER || place->kind == ENTRY_DIRECTORY) &&
+            (place->kind == ENTRY_FILE || place->kind == ENTRY_EMPTY || place->kind == ENTRY_DIRECTORY) &&
             strcmp(place->path, "/") != 0;
         if (may_be && !join(set, place->path, PLACEHOLDER_CONTENT)) {
             note_add(notes,

@@ -48,13 +48,10 @@ static void place_add(struct gather *gather, const struct region *region)
         const struct missing_path *missing = missing_find(gather, region->path);
         if (missing == NULL)
             return;
-        place.kind = missing->directory ? ENTRY_DIRECTORY : ENTRY_FILE;
-        place.empty = missing->hidden;
+        place.kind = missing->directory ? ENTRY_DIRECTORY : missing->hidden ? ENTRY_EMPTY : ENTRY_FILE;
     }
-    if (is_hidden_placeholder(leads)) {
-        place.kind = ENTRY_FILE;
-        place.empty = true;
-    }
+    if (is_hidden_placeholder(leads))
+        place.kind = ENTRY_EMPTY;
     VECTOR_PUSH(gather->arena, &gather->places, place);
 }
 

@@ -27,7 +27,7 @@ def wait_for(condition, what):
 
 def kill_one(w, policy):
     killed = w.start(policy, "sleep", "30")
-    wait_for(lambda: os.path.exists(f"{w.work}/a/b/hook"), "a placeholder")
+    wait_for(lambda: os.path.exists(f"{w.work}/sec"), "the last placeholder")
     end(killed)
 
 

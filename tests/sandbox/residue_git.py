@@ -63,12 +63,12 @@ def a_git_on_the_host_sees_nothing_either():
         with world("/var/tmp") as w:
             repository(w)
             before = w.tree()
-            running = w.start(policy(w, text), "sh", "-c", "while [ ! -e .git/go ]; do sleep 0.05; done")
-            time.sleep(0.2)
-            for _ in range(200):
-                if len(w.tree()) > len(before):
+            running = w.start(policy(w, text), "sh", "-c", "touch .git/ready; while [ ! -e .git/go ]; do sleep 0.05; done")
+            for _ in range(1000):
+                if os.path.exists(f"{w.work}/.git/ready"):
                     break
                 time.sleep(0.02)
+            os.unlink(f"{w.work}/.git/ready")
             check(len(w.tree()) > len(before), f"{name}: no placeholder, so this shows nothing")
             equal(git(w, "status", "--short"), "", name)
             w.make("work/mine", "")
