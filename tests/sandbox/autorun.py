@@ -13,9 +13,9 @@ IDENTITY = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_CO
 OBEYED = """
     .envrc .vscode/ .idea/ .devcontainer/ .devcontainer.json .mcp.json .claude/ CLAUDE.md AGENTS.md .codex/ .cursor/
     .cursorrules .gemini/ GEMINI.md .github/copilot-instructions.md .pre-commit-config.yaml .husky/ .cargo/config
-    .cargo/config.toml .tool-versions .mise.toml mise.toml""".split()
-# The same, but only where it exists: yarn fails on a directory that holds its place.
-OBEYED_IF_THERE = ".npmrc .yarnrc .yarnrc.yml .bashrc .zshrc.local".split()
+    .cargo/config.toml .npmrc .yarnrc .yarnrc.yml .tool-versions .mise.toml mise.toml""".split()
+# The same, but only where it exists.
+OBEYED_IF_THERE = ".bashrc .zshrc.local".split()
 START_FILES = """
     .bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .gitconfig .config/git/config
     .config/fish/config.fish .config/direnv/direnvrc .config/autostart/x.desktop .vscode/argv.json
