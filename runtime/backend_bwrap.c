@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/measure.h"
 #include "emitters/bwrap.h"
+#include "runtime/bwrap_ground.h"
 #include "runtime/inner.h"
 #include "runtime/process.h"
 #include "runtime/wiring.h"
@@ -35,6 +36,7 @@ struct backend {
     struct buffer words;         /* for --args, each ended by NUL */
     uint32_t mask_count;
     int *masks; /* consecutive descriptors on /dev/null that the words name */
+    const struct bwrap_ground *ground;
 };
 
 /* Opens `path` if it is an executable regular file; `backend` then has its canonical path. */
@@ -267,7 +269,7 @@ SBX_NORETURN static void become_backend(const struct backend *backend, const str
         ready = ready && descriptor_inherit(backend->masks[i]);
     /* bubblewrap would hand the launcher's directory on as OLDPWD. */
     if (ready && chdir("/") == 0 && descriptor_inherit(backend->program) &&
-        signals_give_back(request->signals))
+        signals_give_back(request->signals) && ground_enter(backend->ground))
         syscall(SYS_execveat, backend->program, "", argv, environment, AT_EMPTY_PATH);
     _exit(EXIT_FAILURE);
 }
@@ -291,6 +293,7 @@ static bool start(struct arena *arena, struct engine_use *use, struct sandbox_re
         files[1] = memory_file("filter", request->filter->bytes, request->filter->length);
     if (files[0] >= 0 && (request->filter == NULL || files[1] >= 0) && wiring_make(arena, request, &wiring)) {
         char **argv = call_make(arena, &wiring, files[0], files[1]);
+        backend->ground = ground_prepare(arena, request->plan);
         child = fork();
         if (child == 0)
             become_backend(backend, request, &wiring, files, argv);

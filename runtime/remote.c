@@ -38,12 +38,12 @@ struct remote {
     uint32_t count, capacity;
 };
 
-static bool is_local(const char *type)
+bool remote_type(const char *type)
 {
     for (size_t i = 0; i < sizeof local_types / sizeof local_types[0]; i++)
         if (strcmp(local_types[i], type) == 0)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 struct remote *remote_find(struct arena *arena)
@@ -54,7 +54,7 @@ struct remote *remote_find(struct arena *arena)
     if (!mount_table_read(arena, &table) || pthread_mutex_init(&remote->lock, NULL) != 0)
         return NULL;
     for (uint32_t i = 0; i < table.count; i++)
-        if (!is_local(table.items[i].type))
+        if (remote_type(table.items[i].type))
             VECTOR_PUSH(arena, remote,
                         (struct remote_place){.path = table.items[i].path,
                                               .triggers = strcmp(table.items[i].type, "autofs") == 0});

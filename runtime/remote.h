@@ -9,6 +9,9 @@
 
 enum { REMOTE_MILLISECONDS = 3000 }; /* that a file system may take to answer */
 
+/* Whether file systems of this type ("nfs4", "fuse.sshfs") are answered for by another program or machine. */
+bool remote_type(const char *type);
+
 struct remote;
 
 /* The ones of this machine's mount table; NULL where there are none or the table cannot be read. Whatever is

@@ -107,4 +107,30 @@ def link_farms_loops_and_the_root_are_survived():
         check("root:" not in result.out, "a link to the root was followed")
 
 
+@test
+def no_place_of_a_mount_is_reached_through_a_link():
+    """Builds of bubblewrap that refuse links must be able to carry every plan out, and older ones must not follow any."""
+    with world() as w:
+        w.make("outside/real/file", "x")
+        w.make("outside/real/shut/file", "x")
+        os.symlink("real", f"{w.outside}/link")
+        os.symlink(f"{w.outside}/link/shut", f"{w.outside}/far")
+        policy = w.policy(
+            "use std/dev\n"
+            "grant read /var/run, /var/lock, /bin, /lib64, /etc/mtab\n"
+            f"grant read {w.outside}/link\ngrant write {w.outside}/far\n"
+            f"deny {w.outside}/link/shut/file, {w.outside}/link/missing\n"
+        )
+        shown = w.launch(policy, "true", options=["--dry-run", "--engine", "bwrap"]).succeeded().out
+        call = [line.split() for line in shown.split("# call", 1)[1].splitlines()[2:]]
+        targets = [
+            words[-1]
+            for words in call
+            if words and words[0] in ("--bind", "--ro-bind", "--dev-bind", "--tmpfs", "--ro-bind-data", "--dir")
+        ]
+        check(len(targets) > 20 and f"{w.outside}/real" in targets, shown)
+        passing = [path for path in targets if os.path.realpath(path) != path]
+        equal(passing, [], "places behind links")
+
+
 main()
