@@ -210,7 +210,9 @@ static bool find_version_2(struct arena *arena, const struct cgroup_view *view, 
     if (own == NULL)
         return false;
     for (char *at = arena_strdup(arena, own);; *strrchr(at, '/') = '\0') {
-        if (!is_of_systemd(at) && may_make(arena, at) && hands_down(arena, at, controller)) {
+        if (is_of_systemd(at))
+            return false;
+        if (may_make(arena, at) && hands_down(arena, at, controller)) {
             *place = (struct cgroup_place){.version = 2, .parent = at};
             return true;
         }

@@ -28,8 +28,8 @@ struct cgroup_view cgroup_view_read(struct arena *arena);
 const char *cgroup_directory(struct arena *arena, const struct cgroup_view *view, const char *path);
 
 /* The place nearest to the launcher's own group where a group with this controller can be made: in version 1 the own
- * group; in version 2 that or one above it that hands the controller down, is the caller's to write in, does not belong to
- * systemd, and has set no limit on the way. False with *why set if there is none. */
+ * group; in version 2 that or one above it, below systemd's slices, that hands the controller down, is the caller's to
+ * write in, and has no limit set between it and the launcher. False with *why set if there is none. */
 bool cgroup_find(struct arena *arena, const struct cgroup_view *view, enum cgroup_controller controller,
                  struct cgroup_place *place, const char **why);
 

@@ -56,11 +56,10 @@ static const char *way_out(const struct launch *launch, const struct cgroup_view
     for (const char *const *point = cgroup_mounts(launch->arena, view); *point != NULL; point++) {
         if (bound_level(launch->prepared.bound, *point, strlen(*point)) == LEVEL_WRITE)
             return *point;
-        for (uint32_t i = 0; i < launch->plan.count; i++) {
-            const struct plan_operation *operation = &launch->plan.items[i];
-            bool writable = operation->kind == PLAN_BIND_WRITE || operation->kind == PLAN_BIND_DEVICE;
-            if (writable && lies_below(operation->path, *point))
-                return operation->path;
+        for (uint32_t i = 0; i < launch->facts.place_count; i++) {
+            const struct plan_place *place = &launch->facts.places[i];
+            if (place->level == LEVEL_WRITE && lies_below(place->path, *point))
+                return place->path;
         }
     }
     return NULL;
@@ -102,6 +101,13 @@ static bool limit_memory(struct launch *launch, const struct cgroup *group, uint
     return true;
 }
 
+/* The process to put into a group, by its number here. Without namespaces the stage inside knows it. */
+static pid_t first_inside(const struct launch *launch)
+{
+    return launch->alone ? (pid_t)launch->evidence.process_id
+                         : process_one(launch->arena, launch->sandbox.process, LEVELS);
+}
+
 /* Puts process 1 into a limited group of the launcher's own. */
 static bool hold(struct launch *launch, const struct cgroup_view *view, enum cgroup_controller controller,
                  uint64_t limit, const char **why)
@@ -110,7 +116,7 @@ static bool hold(struct launch *launch, const struct cgroup_view *view, enum cgr
 
     if (!cgroup_find(launch->arena, view, controller, &place, why))
         return false;
-    pid_t process = process_one(launch->arena, launch->sandbox.process, LEVELS);
+    pid_t process = first_inside(launch);
     struct cgroup *group = group_in(launch, &place, why);
     if (group == NULL)
         return false;
@@ -126,7 +132,7 @@ static bool hold_by_systemd(struct launch *launch, const struct cgroup_view *vie
                             const uint64_t limits[CGROUP_CONTROLLERS])
 {
     struct scope scope = {.id = launch->lease.id,
-                          .process = process_one(launch->arena, launch->sandbox.process, LEVELS),
+                          .process = first_inside(launch),
                           .tasks = limits[CGROUP_PIDS] == 0 ? 0 : limits[CGROUP_PIDS] + 1,
                           .memory = limits[CGROUP_MEMORY]};
 
@@ -153,8 +159,9 @@ static bool give_up(struct launch *launch, enum cgroup_controller controller, co
     };
 
     launch->groups.held[controller] = NULL;
-    return control_check(launch->prepared.bound, CONTROL_TARGET_BWRAP, "this machine", control,
-                         &launch->needs[control], &entry, &launch->accepted[control], &launch->notes);
+    return control_check(launch->prepared.bound,
+                         launch->alone ? CONTROL_TARGET_LANDLOCK : CONTROL_TARGET_BWRAP, "this machine",
+                         control, &launch->needs[control], &entry, &launch->accepted[control], &launch->notes);
 }
 
 bool step_groups(struct launch *launch)

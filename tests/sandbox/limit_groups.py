@@ -1,5 +1,6 @@
 """Limits by control groups: made by root, or by an ordinary user to whom a group was handed down, and always removed."""
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -233,6 +234,92 @@ def a_command_that_could_leave_its_group_is_refused():
         result = w.shell("grant read /sys\nlimit processes to 5\n",
                          "find /sys/fs/cgroup -name cgroup.procs | while read f; do echo $$ > $f && echo left; done 2>/dev/null; true")
         equal(result.succeeded().out, "")
+
+
+ALONE = "".join(
+    f'accept {control} on landlock because "test"\n'
+    for control in ("fs.closed", "fs.write", "fs.deny", "net.closed", "socket.path", "ipc.abstract", "ipc.signal", "process.tree")
+)
+
+
+@as_root
+def a_group_counts_also_where_landlock_stands_alone():
+    with world() as w, root_groups():
+        text = "limit processes to 5\nlimit memory to 64MiB\n" + ALONE
+        result = w.launch(text, "/usr/bin/python3", "-c", FORKS, options=["--engine", "landlock"])
+        equal(result.succeeded().out, "4\n")
+        equal(w.launch(text, "/usr/bin/python3", "-c", EATS, options=["--engine", "landlock"]).code, 137)
+        equal(groups_left(), [])
+
+
+# A stand-in for busctl(1) and systemd: moves the process into a group of the scope's name, and shows limits at that place.
+BUSCTL = """#!/usr/bin/python3
+import os, subprocess, sys
+words, writable, own, show = sys.argv[1:], {writable!r}, {own!r}, {show!r}
+name, process = words[words.index("ssa(sv)a(sa(sv))") + 1], words[words.index("au") + 2]
+os.makedirs(writable)
+subprocess.run(["/usr/bin/mount", "-t", "cgroup2", "none", writable], check=True)
+made = writable + {path!r} + "/" + name
+os.mkdir(made)
+with open(made + "/cgroup.procs", "w") as file:
+    file.write(process)
+subprocess.run(["/usr/bin/mount", "-t", "tmpfs", "none", own + "/" + name], check=True)
+for option, file in (("TasksMax", "pids.max"), ("MemoryMax", "memory.max")):
+    if option in words:
+        with open(own + "/" + name + "/" + file, "w") as file:
+            file.write(words[words.index(option) + 2] if show else "max")
+"""
+
+
+def own_group_of_version_2():
+    """(its directory, its path)"""
+    point = next(line.split()[4] for line in text_of("/proc/self/mountinfo").splitlines() if " - cgroup2 " in line)
+    path = next(line[3:] for line in text_of("/proc/self/cgroup").splitlines() if line.startswith("0::")).rstrip("/")
+    return point + path, path
+
+
+def launch_beside_systemd(w, text, *command, show=True):
+    """With a stand-in for systemd, and no right to make a group. Gives (result, lease or None)."""
+    own, path = own_group_of_version_2()
+    fake = w.make("fake/busctl", BUSCTL.format(writable=f"{w.top}/groups", own=own, path=path, show=show))
+    os.chmod(fake, 0o755)
+    points = [line.split()[4] for line in text_of("/proc/self/mountinfo").splitlines() if " - cgroup" in line]
+    steps = [f"mount --bind {fake} /usr/bin/busctl", "mount -t tmpfs none /run", "mkdir -p /run/systemd/system"]
+    if not os.path.exists("/usr/bin/busctl"):
+        steps[0] = f"mount -t overlay -o lowerdir={w.top}/fake:/usr/bin none /usr/bin"
+    steps += [f"mount -o remount,bind,ro {point}" for point in points] + ['exec "$@"']
+    lease = f"{w.outside}/lease.json"
+    call = w.command_line(w.policy(text), command, ["--lease", lease])
+    try:
+        result = Result(subprocess.run(["unshare", "--mount", "sh", "-c", " && ".join(steps), "sh", *call], cwd=w.work,
+                                       env=w.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60))
+    finally:
+        for name in os.listdir(own):
+            if name.startswith("sbx-") and name.endswith(".scope"):
+                os.rmdir(f"{own}/{name}")
+    if not os.path.exists(lease):
+        return result, None
+    with open(lease) as file:
+        return result, json.load(file)
+
+
+@as_root
+def systemd_makes_a_scope_where_the_launcher_may_make_no_group():
+    with world() as w, root_groups():
+        result, lease = launch_beside_systemd(w, "limit processes to 7\nlimit memory to 1GiB\n", "echo", "ran")
+        equal(result.succeeded().out, "ran\n")
+        held = {entry["control"]: entry["evidence"] for entry in lease["enforcedControls"]}
+        check("pids.max 8 in " in held["limit.processes"] and ".scope, a scope of systemd" in held["limit.processes"], str(held))
+        check("memory.max 1073741824 in " in held["limit.memory"], str(held))
+
+
+@as_root
+def a_scope_that_is_not_limited_is_refused():
+    with world() as w, root_groups():
+        result, lease = launch_beside_systemd(w, "limit memory to 1GiB\n", "touch", "ran", show=False)
+        result.refused("limit.memory")
+        equal(lease, None)
+        check(not os.path.exists(f"{w.work}/ran"), "something ran")
 
 
 @as_root
