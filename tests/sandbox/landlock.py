@@ -516,4 +516,48 @@ def git_works_under_std_dev_with_what_it_cannot_hold_accepted():
         equal(w.shell(w.compile(text), script, options=ENGINE).succeeded().out, "1\n")
 
 
+@test
+def limits_count_the_command_alone_or_nothing_runs():
+    script = "for i in $(seq 30); do sleep 1 & done; wait; echo all"
+    with world("/var/tmp") as w:
+        result = w.shell("limit processes to 20\n" + accepting(), script, options=ENGINE)
+        if result.code == 125:
+            result.refused("limit.processes", "accept limit.processes on landlock")
+        else:
+            check("all" not in result.out and "fork" in result.err.lower(), result.out + result.err)
+
+
+@test
+def time_that_is_over_ends_what_the_command_started():
+    with world("/var/tmp") as w:
+        marker = f"marker-{os.getpid()}-{time.monotonic_ns()}"
+        text = "limit time to 1s\n"
+        w.shell(text + accepting(), "true", options=ENGINE).refused("accept limit.time on landlock")
+        bystander = subprocess.Popen(["sleep", "60"])
+        try:
+            started = time.monotonic()
+            result = w.shell(
+                text + accepting("limit.time"),
+                "(setsid sleep 300 &) ; sleep 300",
+                options=ENGINE,
+                env=w.environment(LANG=marker),
+            )
+            check(result.code != 0 and time.monotonic() - started < 30, f"{result.code}: {result.err}")
+            equal(processes_with(marker), [], "what still runs")
+            equal(bystander.poll(), None, "the state of a process outside")
+        finally:
+            end(bystander)
+
+
+@test
+def a_file_granted_for_reading_cannot_be_written_under_another_name():
+    script = 'ln "$1" here && echo linked; mv "$1" there 2>&1 && echo moved; echo x >> "$1" && echo written'
+    with world("/var/tmp") as w:
+        path = w.make("outside/shown", "shown\n")
+        result = w.shell(f"grant read {path}\n" + accepting(), f'set -- "{path}"; {script}', options=ENGINE)
+        check(not set(result.out.split()) & {"linked", "moved", "written"}, result.out)
+        with open(path) as file:
+            equal(file.read(), "shown\n")
+
+
 main()
