@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -121,6 +125,77 @@ static void a_policy_that_opens_mount_gets_no_rules(void **state)
     arena_destroy(arena);
 }
 
+static void what_mounts_alone_could_close_is_found(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct plan_operation operations[] = {
+        {.kind = PLAN_PROC, .path = "/proc"},
+        {.kind = PLAN_BIND_READ, .path = "/proc/sys"},
+        {.kind = PLAN_MASK_DIRECTORY, .path = "/closed"},
+        {.kind = PLAN_BIND_READ, .path = "/closed/open"},
+        {.kind = PLAN_BIND_READ, .path = "/r"},
+        {.kind = PLAN_MASK_DIRECTORY, .path = "/r/closed"},
+        {.kind = PLAN_BIND_READ, .path = "/r/closed/open"},
+        {.kind = PLAN_BIND_WRITE, .path = "/w"},
+        {.kind = PLAN_BIND_WRITE, .path = "/w/pin"},
+        {.kind = PLAN_BIND_READ, .path = "/w/pin/kept"},
+        {.kind = PLAN_MASK_FILE, .path = "/w/secret"},
+    };
+    static const char *const expected[] = {"/r/closed", "/w/pin/kept", "/w/secret"};
+    struct plan plan = {.items = operations, .count = sizeof operations / sizeof *operations};
+    uint32_t count;
+    const struct plan_operation **open = landlock_left_open(arena, &plan, &count);
+
+    assert_int_equal(count, 3);
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(open[i]->path, expected[i]);
+    struct landlock_rules rules = landlock_rules_alone(arena, &plan, &(struct facts){0});
+    assert_int_equal(rights_at(&rules, "/"), 0);
+    assert_int_equal(rights_at(&rules, "/proc"), RIGHTS_READ);
+    assert_int_equal(rights_at(&rules, "/dev/null"), RIGHT_READ_FILE | RIGHT_WRITE_FILE);
+    assert_int_equal(rights_at(&rules, "/w"), RIGHTS_WRITE);
+    arena_destroy(arena);
+}
+
+/* In a child, which then is restricted: 0 if the rules hold, 1 if they do not. */
+static int restricted_by(const struct landlock_rule *rule)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        const int streams[] = {0, 1, 2};
+        struct landlock_result result;
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+            _exit(2);
+        landlock_restrict(rule, 1, streams, &result);
+        _exit(result.rules == 1 && result.missing[0] == '\0' ? 0
+              : strstr(result.missing, rule->path) != NULL   ? 1
+                                                             : 3);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void what_was_replaced_is_not_opened(void **state)
+{
+    (void)state;
+    struct stat status;
+    struct landlock_rule rule = {.path = "/usr", .rights = RIGHTS_READ};
+
+    if (landlock_abi() < LANDLOCK_ABI_REFER)
+        skip();
+    assert_int_equal(restricted_by(&rule), 0);
+    assert_int_equal(stat("/usr", &status), 0);
+    rule.known = true;
+    rule.device = status.st_dev;
+    rule.inode = status.st_ino;
+    assert_int_equal(restricted_by(&rule), 0);
+    rule.inode++;
+    assert_int_equal(restricted_by(&rule), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +204,8 @@ int main(void)
         cmocka_unit_test(an_area_needs_one_rule),
         cmocka_unit_test(only_granted_sockets_are_open_by_path),
         cmocka_unit_test(a_policy_that_opens_mount_gets_no_rules),
+        cmocka_unit_test(what_was_replaced_is_not_opened),
+        cmocka_unit_test(what_mounts_alone_could_close_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
