@@ -109,17 +109,19 @@ def what_the_host_mounts_later_in_a_read_area_cannot_be_written():
 
 
 @test
-def a_terminal_that_was_handed_in_can_be_opened_by_name():
+def a_terminal_on_standard_output_can_be_opened_by_name():
     with world("/var/tmp") as w:
-        ours, theirs = pty.openpty()
-        try:
-            os.write(ours, b"typed\n")
-            result = w.shell("", "read line < /dev/stdin; echo got $line; tty <&0 > /dev/null; : 2>/dev/null > /dev/stdin && echo opened",
-                             stdin=theirs)
-            equal(result.succeeded().out, "got typed\nopened\n")
-        finally:
-            os.close(ours)
-            os.close(theirs)
+        for accepts, options in (("", ()), (accepting(), ENGINE)):
+            ours, theirs = pty.openpty()
+            command = w.command_line(w.policy(accepts), ["sh", "-c", "echo opened > /dev/stdout"], options)
+            try:
+                status = subprocess.run(
+                    command, cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL, stdout=theirs, timeout=60
+                ).returncode
+                equal((status, os.read(ours, 100)), (0, b"opened\r\n"))
+            finally:
+                os.close(ours)
+                os.close(theirs)
 
 
 @test
