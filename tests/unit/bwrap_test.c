@@ -34,12 +34,12 @@ static void words_follow_the_plan(void **state)
     struct arena *arena = arena_create(0);
     struct buffer words = buffer_in(arena);
     const struct plan_place places[] = {
-        {"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-        {"/w/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false, false},
-        {"/w/f", LEVEL_NONE, ENTRY_FILE, false, false, false},
-        {"/w/g", LEVEL_NONE, ENTRY_FILE, false, false, false},
-        {"/dev/kvm", LEVEL_WRITE, ENTRY_OTHER, false, false, false},
-        {"/usr", LEVEL_READ, ENTRY_UNKNOWN, false, false, false},
+        {"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+        {"/w/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false},
+        {"/w/f", LEVEL_NONE, ENTRY_FILE, false, false},
+        {"/w/g", LEVEL_NONE, ENTRY_FILE, false, false},
+        {"/dev/kvm", LEVEL_WRITE, ENTRY_OTHER, false, false},
+        {"/usr", LEVEL_READ, ENTRY_UNKNOWN, false, false},
     };
     const struct plan_link links[] = {{"/bin", "usr/bin"}};
     const struct variable environment[] = {{"A", "1 2"}, {"PATH", "/usr/bin"}};
@@ -108,14 +108,14 @@ static void make_tree(struct arena *arena, const char *top)
 static struct plan tree_plan(struct arena *arena, const char *top)
 {
     const struct plan_place places[] = {
-        {"/usr", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w", top), LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w/d", top), LEVEL_NONE, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w/d/r", top), LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w/d/r/none", top), LEVEL_NONE, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w/d/r/w", top), LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-        {arena_format(arena, "%s/w/x/y/secret", top), LEVEL_NONE, ENTRY_FILE, false, false, false},
-        {arena_format(arena, "%s/w/x/y/ro", top), LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
+        {"/usr", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w", top), LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w/d", top), LEVEL_NONE, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w/d/r", top), LEVEL_READ, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w/d/r/none", top), LEVEL_NONE, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w/d/r/w", top), LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+        {arena_format(arena, "%s/w/x/y/secret", top), LEVEL_NONE, ENTRY_FILE, false, false},
+        {arena_format(arena, "%s/w/x/y/ro", top), LEVEL_READ, ENTRY_DIRECTORY, false, false},
     };
     static const struct plan_link links[] = {
         {"/bin", "usr/bin"}, {"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}, {"/sbin", "usr/sbin"}};

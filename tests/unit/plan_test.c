@@ -372,11 +372,11 @@ static void masks_are_sealed_after_what_they_show(void **state)
 {
     (void)state;
     struct arena *arena = arena_create(0);
-    const struct plan_place places[] = {{"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w/x/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w/x/d/e/r", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w/x/d/e/r/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w/x/f", LEVEL_NONE, ENTRY_FILE, false, false, false}};
+    const struct plan_place places[] = {{"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+                                        {"/w/x/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false},
+                                        {"/w/x/d/e/r", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/w/x/d/e/r/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+                                        {"/w/x/f", LEVEL_NONE, ENTRY_FILE, false, false}};
     struct plan plan = plan_make(arena, &(struct plan_input){.places = places, .place_count = COUNT(places)});
     assert_plan(arena, &plan,
                 "own devices     /dev\n"
@@ -402,9 +402,9 @@ static void scratch_hides_the_temporary_directories(void **state)
 {
     (void)state;
     struct arena *arena = arena_create(0);
-    const struct plan_place places[] = {{"/tmp/a/b", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/var", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/var/tmp/mine", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false}};
+    const struct plan_place places[] = {{"/tmp/a/b", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/var", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/var/tmp/mine", LEVEL_WRITE, ENTRY_DIRECTORY, false, false}};
     struct plan plan = plan_make(
         arena, &(struct plan_input){
                    .places = places, .place_count = COUNT(places), .scratch = true, .temporary = "/var/tmp"});
@@ -429,13 +429,13 @@ static void the_hosts_devices_and_processes_stay_outside(void **state)
     (void)state;
     struct arena *arena = arena_create(0);
     const char *const covers[] = {"sys"};
-    const struct plan_place places[] = {{"/dev", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/dev/null", LEVEL_WRITE, ENTRY_OTHER, false, false, false},
-                                        {"/dev/dri/card0", LEVEL_WRITE, ENTRY_OTHER, false, false, false},
-                                        {"/dev/pts", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/dev/shm/x", LEVEL_READ, ENTRY_FILE, false, false, false},
-                                        {"/proc", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/proc/sys", LEVEL_NONE, ENTRY_DIRECTORY, false, false, false}};
+    const struct plan_place places[] = {{"/dev", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+                                        {"/dev/null", LEVEL_WRITE, ENTRY_OTHER, false, false},
+                                        {"/dev/dri/card0", LEVEL_WRITE, ENTRY_OTHER, false, false},
+                                        {"/dev/pts", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+                                        {"/dev/shm/x", LEVEL_READ, ENTRY_FILE, false, false},
+                                        {"/proc", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/proc/sys", LEVEL_NONE, ENTRY_DIRECTORY, false, false}};
     struct plan plan = plan_make(arena, &(struct plan_input){.places = places,
                                                              .place_count = COUNT(places),
                                                              .proc_read_only = covers,
@@ -466,9 +466,9 @@ static void links_are_made_where_nothing_is_granted(void **state)
     struct arena *arena = arena_create(0);
     const struct plan_link links[] = {
         {"/bin", "usr/bin"}, {"/usr/lib/x", "y"}, {"/w/d/l", "../r"}, {"/opt/a/l", "b"}};
-    const struct plan_place places[] = {{"/usr", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false, false},
-                                        {"/w/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false, false}};
+    const struct plan_place places[] = {{"/usr", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/w", LEVEL_WRITE, ENTRY_DIRECTORY, false, false},
+                                        {"/w/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false}};
     struct plan plan = plan_make(
         arena, &(struct plan_input){
                    .places = places, .place_count = COUNT(places), .links = links, .link_count = 4});
@@ -494,12 +494,12 @@ static void sockets_are_shown_writable_and_missing_places_not_at_all(void **stat
 {
     (void)state;
     struct arena *arena = arena_create(0);
-    const struct plan_place places[] = {{"/r", LEVEL_READ, ENTRY_DIRECTORY, false, false, false},
-                                        {"/r/s", LEVEL_READ, ENTRY_OTHER, false, false, true},
-                                        {"/r/other", LEVEL_NONE, ENTRY_OTHER, false, false, false},
-                                        {"/run/d", LEVEL_NONE, ENTRY_DIRECTORY, false, false, true},
-                                        {"/run/s", LEVEL_NONE, ENTRY_OTHER, false, false, true},
-                                        {"/w", LEVEL_WRITE, ENTRY_MISSING, false, false, false}};
+    const struct plan_place places[] = {{"/r", LEVEL_READ, ENTRY_DIRECTORY, false, false},
+                                        {"/r/s", LEVEL_READ, ENTRY_OTHER, false, true},
+                                        {"/r/other", LEVEL_NONE, ENTRY_OTHER, false, false},
+                                        {"/run/d", LEVEL_NONE, ENTRY_DIRECTORY, false, true},
+                                        {"/run/s", LEVEL_NONE, ENTRY_OTHER, false, true},
+                                        {"/w", LEVEL_WRITE, ENTRY_MISSING, false, false}};
     struct plan plan = plan_make(arena, &(struct plan_input){.places = places, .place_count = COUNT(places)});
     assert_plan(arena, &plan,
                 "own devices     /dev\n"
@@ -519,11 +519,11 @@ static void what_is_not_known_is_optional_and_masked_by_its_hint(void **state)
 {
     (void)state;
     struct arena *arena = arena_create(0);
-    const struct plan_place places[] = {{"/w", LEVEL_WRITE, ENTRY_UNKNOWN, false, false, false},
-                                        {"/w/a/d", LEVEL_NONE, ENTRY_UNKNOWN, true, false, false},
-                                        {"/w/a/f", LEVEL_NONE, ENTRY_UNKNOWN, false, false, false},
-                                        {"/w/a/g", LEVEL_NONE, ENTRY_UNKNOWN, false, false, false},
-                                        {"/w/a/g/h", LEVEL_READ, ENTRY_UNKNOWN, false, false, false}};
+    const struct plan_place places[] = {{"/w", LEVEL_WRITE, ENTRY_UNKNOWN, false, false},
+                                        {"/w/a/d", LEVEL_NONE, ENTRY_UNKNOWN, true, false},
+                                        {"/w/a/f", LEVEL_NONE, ENTRY_UNKNOWN, false, false},
+                                        {"/w/a/g", LEVEL_NONE, ENTRY_UNKNOWN, false, false},
+                                        {"/w/a/g/h", LEVEL_READ, ENTRY_UNKNOWN, false, false}};
     struct plan plan = plan_make(arena, &(struct plan_input){.places = places, .place_count = COUNT(places)});
     assert_plan(arena, &plan,
                 "own devices     /dev\n"
