@@ -66,7 +66,10 @@ void terminal_begin(struct terminal *terminal)
 
 static bool in_foreground(const struct terminal *terminal)
 {
-    return terminal->host >= 0 && tcgetpgrp(terminal->host) == getpgrp();
+    pid_t group = terminal->host < 0 ? 0 : tcgetpgrp(terminal->host);
+
+    /* A terminal that is not this session's own, handed in by a program, has no foreground here. */
+    return group == getpgrp() || (group < 0 && errno == ENOTTY);
 }
 
 /* A background process that sets a terminal is stopped, unless it blocks the signal for that. */

@@ -362,4 +362,15 @@ def everything_ends_with_the_caller_s_terminal():
             check(process.poll() is not None, "it goes on without a terminal")
 
 
+@test
+def a_terminal_of_no_session_is_read_and_gets_its_settings_back():
+    terminal = Terminal()
+    before = terminal.settings()
+    terminal.type("typed\n")
+    with world() as w:
+        result = w.shell("", "read line; echo got $line", stdin=terminal.slave, timeout=SECONDS)
+        check(result.code == 0 and "got typed" in result.out, f"{result.code}: {result.out}{result.err}")
+    equal(terminal.settings(), before, "the settings")
+
+
 main()
