@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/measure.h"
 #include "base/vector.h"
+#include "runtime/afterwards.h"
 #include "runtime/evidence_text.h"
 #include "runtime/expected.h"
 #include "runtime/hint.h"
@@ -450,6 +451,7 @@ static int outcome_status(struct launch *launch, const struct outcome *outcome)
 
 static int run(struct launch *launch)
 {
+    struct timespec start = afterwards_start();
     terminal_begin(&launch->terminal);
     struct outcome outcome = sandbox_run(launch->arena, &launch->sandbox, &launch->signals, &launch->streams,
                                          &launch->terminal, launch->inner.time_seconds, &launch->watch);
@@ -460,6 +462,7 @@ static int run(struct launch *launch)
     terminal_end(&launch->terminal);
     groups_end(launch);
     remove_placeholders(launch);
+    afterwards_look(launch->arena, &launch->plan, launch->prepared.work, &start, &launch->lease);
     return launch_ended(launch, outcome_status(launch, &outcome), left);
 }
 
