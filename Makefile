@@ -52,8 +52,8 @@ $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libg
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 
 # For tests/escape alone and never installed: a launcher whose protective measures can be dropped (base/measure.h).
-# What asks for no measure comes from the archives.
-ESCAPE    := $(BUILD)/sbx-launch-test-only
+# What asks for no measure comes from the archives. The other program makes the attempts.
+ESCAPE    := $(BUILD)/sbx-launch-test-only $(BUILD)/escape-attempt
 MEASURED  := $(shell grep -lE 'measure_(holds|refuses)|MEASURE_|INNER_STAGE_WORD' emitters/*.c runtime/*.c)
 TEST_ONLY := $(patsubst %.c,$(BUILD)/test-only/%.o,$(MEASURED) $(wildcard tests/escape/launcher/*.c))
 $(BUILD)/test-only/%.o: %.c
@@ -67,6 +67,11 @@ $(BUILD)/test-only/runtime/main.o: runtime/main.c
 $(BUILD)/sbx-launch-test-only: $(TEST_ONLY) $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
 	@echo link $@
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+# An attempt looks at no result: what it achieves is seen from outside.
+$(BUILD)/tests/escape/%.o: WARNINGS += -Wno-unused-result
+$(BUILD)/escape-attempt: $(call objects,tests/escape/*.c)
+	@echo link $@
+	@$(CC) -static -o $@ $^
 escape: all $(ESCAPE)
 
 # libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.

@@ -20,7 +20,7 @@ bool measure_holds(enum measure measure);
 /* Whether the filter refuses what it otherwise refuses of the system call `name`. */
 bool measure_refuses(const char *name);
 
-/* The word by which the launcher's program knows that it is the stage inside, with the measures that are dropped. */
+/* The word by which the launcher's program knows that it is the stage inside, with what is dropped. */
 const char *measure_stage_word(const char *word);
 
 #else
