@@ -139,7 +139,10 @@ static void prepare(struct builder *builder, const char *path, bool optional)
     }
     case MOUNT_EMPTY:
         for_directories_above(builder, path,
-                              (struct plan_operation){.kind = PLAN_DIRECTORY, .mode = MODE_DIRECTORY});
+                              (struct plan_operation){.kind = measure_holds(MEASURE_CLOSED_ROOT)
+                                                                  ? PLAN_DIRECTORY
+                                                                  : PLAN_BIND_READ,
+                                                      .mode = MODE_DIRECTORY});
         break;
     case MOUNT_HOST:
         /* A directory above it that the command may rename would take the mount along and leave its path
@@ -312,8 +315,6 @@ struct plan plan_make(struct arena *arena, const struct plan_input *input)
     qsort(wants, count, sizeof *wants, compare_wants);
 
     enter(&builder, (struct mount){.kind = MOUNT_EMPTY, .top = "/", .seal = true});
-    if (!measure_holds(MEASURE_CLOSED_ROOT))
-        show(&builder, &(struct plan_place){.path = "/"}, LEVEL_READ);
     for (uint32_t i = 0; i < count; i++)
         carry_out(&builder, &wants[i], input);
     while (builder.mounts.count > 0)

@@ -354,7 +354,8 @@ static bool place_take(const struct inner_config *config)
 {
     if (config->landlock_alone)
         return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && (!measure_holds(MEASURE_OWN_PROCESSES) || getpid() == 1);
+    return prctl(PR_SET_PDEATHSIG, measure_holds(MEASURE_LAUNCHER_DEATH) ? SIGKILL : 0) == 0 &&
+           (!measure_holds(MEASURE_OWN_PROCESSES) || getpid() == 1);
 }
 
 int inner_stage(const char *descriptor)

@@ -240,8 +240,9 @@ static bool put_devices(struct tree *tree, const char *path)
 static bool put_processes(struct tree *tree, const char *path)
 {
     int made = mount_new_processes();
-    bool ready = made >= 0 && (tree->request->nested || !measure_holds(MEASURE_NAMESPACE_CALLS) ||
-                               native_forbid_nesting(tree->problem, made));
+    bool ready =
+        made >= 0 && (tree->request->nested || !measure_holds(MEASURE_NAMESPACE_CALLS) ||
+                      !measure_holds(MEASURE_OWN_USERS) || native_forbid_nesting(tree->problem, made));
 
     if (made >= 0 && !ready) {
         close(made);

@@ -1,6 +1,7 @@
 #include "runtime/watch.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "runtime/evidence.h"
 #include "runtime/link.h"
 #include "runtime/pass.h"
@@ -34,7 +35,7 @@ void watch_start(struct arena *arena, const struct plan *plan, const struct fact
     pid_t launcher = getpid();
 
     *watch = (struct watch){.list = watch_list_make(arena, plan, facts), .socket = -1};
-    if (watch->list.count == 0)
+    if (watch->list.count == 0 || !measure_holds(MEASURE_WATCH))
         return;
     watch->why = "no process could be started for it";
     watch->gone = arena_array(arena, watch->list.count, sizeof *watch->gone);

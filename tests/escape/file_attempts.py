@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 
 from harness import PROGRAM, attempt, held_link
 
@@ -14,6 +15,7 @@ UNCOVER = "MASKS"
 DENY = "deny $WORK/denied\n"
 # bubblewrap gives an ordinary user's command capabilities in one more user namespace, which has no mounts.
 CAPABLE = "CAPABILITIES EVIDENCE"
+MOUNTING = f"MOUNT_CALLS LANDLOCK_FILES {CAPABLE}"
 
 
 @attempt("CLOSED_ROOT", plain=True)
@@ -216,7 +218,7 @@ def change_an_attribute_of_a_file_for_reading(w):
     return "user.escape" in os.listxattr(path)
 
 
-@attempt("SEALS EVIDENCE")
+@attempt("SEALS LANDLOCK_FILES EVIDENCE")
 def write_into_the_root_of_the_sandbox(w):
     with w.held("write-and-hold", "/made", WRITTEN) as process:
         return process is not None and os.path.exists(f"/proc/{process}/root/made")
@@ -295,7 +297,7 @@ def read_an_inherited_descriptor(w):
             os.close(number)
 
 
-@attempt("STREAM_PIPES", plain=True)
+@attempt("STREAM_PIPES LANDLOCK_FILES", plain=True)
 def open_the_input_file_for_writing(w):
     with open(w.file("outside/input")) as file:
         w.run("reopen", "0", WRITTEN, stdin=file)
@@ -353,7 +355,7 @@ one.__name__ = "leave_a_set_user_file_by_an_x32_call"
 attempt("UNKNOWN_CALLS", plain=True, possible=lambda: allows("mode-by-x32-call"))(one)
 
 
-@attempt(f"MOUNT_CALLS {CAPABLE}", shown_by_root=True)
+@attempt(MOUNTING, shown_by_root=True)
 def take_a_mask_away(w):
     return w.leaks("unmount-and-read", w.secret("work/denied"), policy=DENY)
 
@@ -364,21 +366,21 @@ def look_below_a_mask_by_a_copy_of_its_mount(w):
     return w.leaks("clone-and-read", w.work, "denied", policy=DENY)
 
 
-@attempt(f"MOUNT_CALLS {CAPABLE}", shown_by_root=True)
+@attempt(MOUNTING, shown_by_root=True)
 def look_below_a_mask_by_binding_its_directory(w):
     w.secret("work/denied")
     os.makedirs(f"{w.work}/here")
     return w.leaks("bind-and-read", w.work, f"{w.work}/here", "denied", policy=DENY)
 
 
-@attempt(f"MOUNT_CALLS {CAPABLE}", shown_by_root=True)
+@attempt(MOUNTING, shown_by_root=True)
 def make_a_mount_writable_again(w):
     path = w.file("readable/file")
     w.run("remount-and-write", f"{w.top}/readable", path, WRITTEN)
     return w.text("readable/file") == WRITTEN
 
 
-@attempt(f"MOUNT_CALLS {CAPABLE}", shown_by_root=True)
+@attempt(MOUNTING, shown_by_root=True)
 def make_a_mount_writable_by_its_attributes(w):
     path = w.file("readable/file")
     w.run("set-writable-and-write", f"{w.top}/readable", path, WRITTEN)
@@ -426,20 +428,33 @@ def open_a_device_node_in_the_workspace(w):
 
 
 @attempt("IDENTITY")
-def exchange_a_granted_directory_while_the_sandbox_is_made(w):
-    w.secret("home/private/id")
-    w.file("work/granted/id")
-    os.symlink(f"{w.home}/private", f"{w.work}/link")
-    policy = "grant read $WORK/granted\n"
+def exchange_directories_while_the_sandbox_is_made(w):
+    """What a pattern denies in one of them lies open where the other one was looked at."""
+    w.file("work/granted/harmless")
+    w.secret("work/other/key.pem")
+    policy = "grant read $WORK/granted\ndeny $WORK/**/*.pem\n"
     exchanging = subprocess.Popen(
-        [PROGRAM, "exchange-forever", "granted", "link"], cwd=w.work, stdout=subprocess.DEVNULL
+        [PROGRAM, "exchange-forever", "granted", "other"], cwd=w.work, stdout=subprocess.DEVNULL
     )
     try:
         launches = 500 if w.mode.dropped else 12
-        return any(w.leaks("read", "granted/id", policy=policy) for _ in range(launches))
+        return any(w.leaks("read", "granted/key.pem", policy=policy) for _ in range(launches))
     finally:
         exchanging.kill()
         exchanging.wait()
+
+
+@attempt("WATCH")
+def read_a_denied_file_that_the_host_has_replaced(w):
+    w.file("work/denied")
+    new = w.secret("work/new")
+    with w.held("wait-and-read", "denied", policy=DENY):
+        os.rename(new, f"{w.work}/denied")
+        time.sleep(0.2)
+        with contextlib.suppress(BrokenPipeError):
+            w.launcher.stdin.write(b"x")
+            w.launcher.stdin.flush()
+        return w.secret_text.encode() in w.launcher.stdout.read()
 
 
 @attempt("PROC_COVERS", plain=True, root=True)

@@ -213,6 +213,16 @@ static void make_device(char **arguments)
     mknod(arguments[0], S_IFBLK | 0666, makedev(254, 0));
 }
 
+/* After somebody outside has said so. */
+static void wait_and_read(char **arguments)
+{
+    char byte;
+
+    say_text("holding");
+    if (read(STDIN_FILENO, &byte, 1) == 1)
+        say_file(arguments[0]);
+}
+
 static void open_and_hold(char **arguments)
 {
     hold_descriptor(open(arguments[0], O_RDWR));
@@ -252,6 +262,7 @@ const struct attempt file_attempts[] = {
     {"read-environment", read_environment},
     {"open-by-number", open_by_number},
     {"make-device", make_device},
+    {"wait-and-read", wait_and_read},
     {"open-and-hold", open_and_hold},
     {"crash", crash},
     {NULL, NULL},

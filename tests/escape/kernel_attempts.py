@@ -70,7 +70,7 @@ def change_a_semaphore(w):
         LIBC.semctl(semaphore, 0, REMOVE)
 
 
-@attempt("OWN_IPC EVIDENCE", plain=True)
+@attempt("OWN_IPC LANDLOCK_FILES EVIDENCE", plain=True)
 def read_a_named_message_queue(w):
     name = f"/{w.marker}".encode()
     queue = LIBC.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)

@@ -74,16 +74,6 @@ static void clone3_and_hold(char **arguments)
     wait(NULL);
 }
 
-/* The namespaces of a process, entered by its descriptor. */
-static void enter_and_hold(char **arguments)
-{
-    enum { PIDFD_OPEN = 434 };
-    int process = (int)syscall(PIDFD_OPEN, atoi(arguments[0]), 0);
-
-    setns(process, CLONE_NEWUSER | CLONE_NEWNET);
-    hold();
-}
-
 const struct attempt mount_attempts[] = {
     {"unmount-and-read", unmount_and_read},
     {"remount-and-write", remount_and_write},
@@ -93,6 +83,5 @@ const struct attempt mount_attempts[] = {
     {"unshare-and-hold", unshare_and_hold},
     {"clone-and-hold", clone_and_hold},
     {"clone3-and-hold", clone3_and_hold},
-    {"enter-and-hold", enter_and_hold},
     {NULL, NULL},
 };

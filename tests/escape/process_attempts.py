@@ -1,10 +1,9 @@
 """Reaching processes outside, process 1 of the sandbox, and outliving the launcher."""
 import contextlib
 import os
-import signal
+import stat
 import subprocess
 import sys
-import time
 
 from harness import attempt, parent, proc, status
 
@@ -202,6 +201,24 @@ def join_the_group_of_process_1(w):
         return process is not None and os.getpgid(process) == os.getpgid(parent(process))
 
 
+SET_USER = "/usr/bin/passwd"  # waits for a password
+
+
+def set_user_program_is_there():
+    with contextlib.suppress(OSError):
+        about = os.stat(SET_USER)
+        return bool(about.st_mode & stat.S_ISUID) and about.st_uid == 0 and os.geteuid() != 0
+    return False
+
+
+@attempt(plain=True, possible=set_user_program_is_there)
+def become_root_by_a_program_with_its_owners_rights(w):
+    with w.held("execute-and-hold", SET_USER, policy="use std/system\n") as process:
+        below = [name for name in os.listdir("/proc") if name.isdigit() and parent(name) == process]
+        users = [status(name, "Uid").split()[1:2] for name in below]
+        return ["0"] in users
+
+
 RAISING = ("prlimit", "--nice=40:40")
 
 
@@ -226,7 +243,7 @@ def has_capabilities(process):
     return process is not None and int(status(process, "CapEff"), 16) != 0
 
 
-@attempt("CAPABILITIES EVIDENCE")
+@attempt("CAPABILITIES EVIDENCE", shown_by_root=True)
 def have_capabilities(w):
     with w.held("stay") as process:
         return has_capabilities(process)

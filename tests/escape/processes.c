@@ -65,6 +65,18 @@ static void stop_parent_and_stay(char **arguments)
     stay(arguments);
 }
 
+static void execute_and_hold(char **arguments)
+{
+    if (fork() == 0) {
+        execl(arguments[0], arguments[0], NULL);
+        _exit(1);
+    }
+    usleep(100000);
+    say_text("holding");
+    for (;;)
+        pause();
+}
+
 static void raise_priority(char **arguments)
 {
     (void)arguments;
@@ -87,6 +99,7 @@ const struct attempt process_attempts[] = {
     {"stay", stay},
     {"stay-as-orphan", stay_as_orphan},
     {"stop-parent-and-stay", stop_parent_and_stay},
+    {"execute-and-hold", execute_and_hold},
     {"raise-priority", raise_priority},
     {"fix-memory-layout", fix_memory_layout},
     {NULL, NULL},
