@@ -132,12 +132,12 @@ class World:
             policy = self.policy(policy)
         command = [PROGRAM, *[str(word) for word in move], self.marker]
         more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stderr", subprocess.PIPE)
         return subprocess.Popen(
             [*wrap, *self.mode.command_line(policy, command, options)],
             cwd=cwd or self.work,
             env=env or self.environment(),
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             **more,
         )
 
@@ -149,7 +149,7 @@ class World:
         finally:
             process.kill()
         self.started = self.started or b"started" in out
-        self.said, self.code = err.decode(errors="replace"), process.returncode
+        self.said, self.code = (err or b"").decode(errors="replace"), process.returncode
         return out.decode(errors="replace")
 
     def leaks(self, *move, **more):

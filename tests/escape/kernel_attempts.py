@@ -207,7 +207,7 @@ def typed(inner):
 
 def types(w, move):
     with terminal() as (_, inner):
-        w.run(move, "evil\n", stdin=inner, preexec_fn=controlling(inner))
+        w.run(move, "evil\n", stderr=inner, preexec_fn=controlling(inner))
         return b"evil" in typed(inner)
 
 
@@ -227,7 +227,7 @@ def type_into_the_terminal_past_a_comparison_of_64_bits(w):
 @attempt("TERMINAL_CALLS", plain=True)
 def change_the_line_discipline_of_the_terminal(w):
     with terminal() as (_, inner):
-        w.run("change-discipline", stdin=inner, preexec_fn=controlling(inner))
+        w.run("change-discipline", stderr=inner, preexec_fn=controlling(inner))
         return struct.unpack("i", fcntl.ioctl(inner, termios.TIOCGETD, b"\0" * 4))[0] == 27
 
 

@@ -7,12 +7,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Puts `text` into the input queue of the terminal on standard input; `high` is for the request's upper half,
+/* Puts `text` into the input queue of the terminal on standard error; `high` is for the request's upper half,
  * which the kernel ignores. */
 static void type_with(unsigned long high, const char *text)
 {
     for (; *text != '\0'; text++)
-        ioctl(STDIN_FILENO, TIOCSTI | high, text);
+        ioctl(STDERR_FILENO, TIOCSTI | high, text);
 }
 
 static void type_text(char **arguments)
@@ -30,7 +30,7 @@ static void change_discipline(char **arguments)
     int null_discipline = 27;
 
     (void)arguments;
-    ioctl(STDIN_FILENO, TIOCSETD, &null_discipline);
+    ioctl(STDERR_FILENO, TIOCSETD, &null_discipline);
 }
 
 static void write_to_terminal(char **arguments)
