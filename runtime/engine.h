@@ -1,8 +1,8 @@
 /* engine.h - what makes a sandbox from a plan, behind one interface: `native` by the kernel's own mount calls
  * (native.c), `bwrap` by bubblewrap (backend_bwrap.c).
  *
- * Whatever the engine, process 1 of the sandbox is the inner stage (inner.h), and it starts the command only after the
- * launcher's go byte.
+ * Whatever the engine, process 1 of the sandbox is the inner stage (inner.h), and it starts the command
+ * only after the launcher's go byte.
  */
 #pragma once
 
@@ -44,15 +44,15 @@ struct sandbox {
     pid_t keeper;  /* the launcher's own child, which lives on until watch_end; 0: none */
 };
 
-/* Functions that return bool return false with an error note in `notes` (or what they are told to set), if the launch
- * must not go on. They are called in this order. */
+/* Functions that return bool return false with an error note in `notes` (or what they are told to set), if
+ * the launch must not go on. They are called in this order. */
 struct engine {
     const char *name;  /* in --engine, the lease and --probe */
     const char *title; /* in messages */
     /* Begins what takes time. */
     void (*seek)(struct arena *arena, struct engine_use *use);
-    /* `search` is a PATH value or NULL; only directories of it are used in which `bound` lets the command write
-     * nothing (`bound` NULL: none). */
+    /* `search` is a PATH value or NULL; only directories of it are used in which `bound` lets the command
+     * write nothing (`bound` NULL: none). */
     bool (*find)(struct arena *arena, struct engine_use *use, const struct bound_policy *bound,
                  const char *search, struct note_list *notes);
     /* Whether the plan can be carried out. Opens nothing. */
@@ -69,7 +69,7 @@ struct engine {
     void (*print)(struct buffer *out, const struct engine_use *use, const struct sandbox_request *request);
 };
 
-/* Takes the engine that `wanted` says; of ENGINE_AUTO the native one, or bubblewrap with a note why, and begins with
- * it (seek). */
+/* Takes the engine that `wanted` says; of ENGINE_AUTO the native one, or bubblewrap with a note why, and
+ * begins with it (seek). */
 bool engine_choose(struct arena *arena, enum engine_wish wanted, struct engine_use *use,
                    struct note_list *notes);

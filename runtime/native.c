@@ -105,7 +105,8 @@ static bool launcher_lives(const struct wiring *wiring)
     return poll(&go, 1, 0) == 0;
 }
 
-/* What was replaced is evidence like any other; all else is told as bubblewrap tells it, on standard error. */
+/* What was replaced is evidence like any other; all else is told as bubblewrap tells it, on standard
+ * error. */
 SBX_NORETURN static void give_up(const struct wiring *wiring, const struct native_problem *problem)
 {
     struct status_message message = {.kind = STATUS_EVIDENCE};

@@ -1,5 +1,5 @@
-/* native_confine.h - what the first process of a new sandbox does to itself: its user map, its network, and at last the
- * rights that it gives up. */
+/* native_confine.h - what the first process of a new sandbox does to itself: its user map, its network,
+ * and at last the rights that it gives up. */
 #pragma once
 
 #include "base/buffer.h"
@@ -16,7 +16,7 @@ bool native_start_loopback(struct native_problem *problem);
 /* Forbids user namespaces below this one, for good: `processes` is open on the own procfs. */
 bool native_forbid_nesting(struct native_problem *problem, int processes);
 
-/* Gives up every capability in every set, and new privileges, and loads the system call filter (NULL: none). An ordinary
- * user outside a user namespace cannot empty the bounding set: with `keep_bounding` it may stay, which gives nothing
- * without new privileges. */
+/* Gives up every capability in every set, and new privileges, and loads the system call filter (NULL:
+ * none). An ordinary user outside a user namespace cannot empty the bounding set: with `keep_bounding` it
+ * may stay, which gives nothing without new privileges. */
 bool native_confine(struct native_problem *problem, const struct buffer *filter, bool keep_bounding);

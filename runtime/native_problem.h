@@ -11,7 +11,8 @@ struct native_problem {
     bool replaced;    /* something else than what the launcher looked at stands at a path */
 };
 
-/* Notes "cannot DOING PATH: reason of errno", unless something was noted before; `path` may be NULL. Always false. */
+/* Notes "cannot DOING PATH: reason of errno", unless something was noted before; `path` may be NULL.
+ * Always false. */
 bool native_fail(struct native_problem *problem, const char *doing, const char *path);
 
 /* Notes that something else stands at `path` than what was looked at. Always false. */

@@ -291,8 +291,8 @@ static bool carry_out(struct tree *tree, const struct plan_operation *operation)
     return false;
 }
 
-/* The new root and the source of masks lie on top of the old root, which stays what this process sees at / until it
- * goes into the new one: only what is mounted can be cloned or mounted on. */
+/* The new root and the source of masks lie on top of the old root, which stays what this process sees at /
+ * until it goes into the new one: only what is mounted can be cloned or mounted on. */
 static bool begin(struct tree *tree)
 {
     struct stat status;

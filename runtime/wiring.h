@@ -1,4 +1,5 @@
-/* wiring.h - the descriptors between the launcher and process 1 of a sandbox, which every engine makes alike. */
+/* wiring.h - the descriptors between the launcher and process 1 of a sandbox, which every engine makes
+ * alike. */
 #pragma once
 
 #include "runtime/engine.h"
@@ -11,14 +12,15 @@ struct wiring {
     int null;                        /* /dev/null */
 };
 
-/* Opens everything and writes the configuration. False with errno; what was opened then goes with the process. */
+/* Opens everything and writes the configuration. False with errno; what was opened then goes with the
+ * process. */
 bool wiring_make(struct arena *arena, const struct sandbox_request *request, struct wiring *wiring);
 
 /* Closes the ends that belong inside, and says in `sandbox` which are the launcher's. */
 void wiring_keep_outer(const struct wiring *wiring, struct sandbox *sandbox);
 
-/* In a child, async-signal-safe: standard streams from /dev/null and to the error pipe, and the ends that belong inside,
- * and the streams of `request`, stay open over execve. */
+/* In a child, async-signal-safe: standard streams from /dev/null and to the error pipe, and the ends that
+ * belong inside, and the streams of `request`, stay open over execve. */
 bool wiring_keep_inner(const struct wiring *wiring, const struct sandbox_request *request);
 
 /* In a child: closes what is the launcher's, so that the launcher's end is seen there. */

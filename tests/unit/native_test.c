@@ -1,5 +1,5 @@
-/* The native engine mounts what was looked at, where the plan says, and never makes anything on the host: real mounts in
- * namespaces of a child process. */
+/* The native engine mounts what was looked at, where the plan says, and never makes anything on the host:
+ * real mounts in namespaces of a child process. */
 #include "runtime/native_confine.h"
 #include "runtime/native_tree.h"
 
@@ -86,7 +86,7 @@ static int build(const struct plan *plan, const struct expected_mount *mounts, u
     struct native_problem problem = {.arena = host->arena};
     uid_t user = geteuid();
     gid_t group = getegid();
-    int status;
+    int status = 0;
     pid_t child = fork();
 
     if (child == 0) {
