@@ -1,7 +1,8 @@
-/* cgroup.h - a control group for one run: made, limited, entered by process 1 inside, read and removed again.
+/* cgroup.h - a control group for one run: made, limited, entered by process 1 inside, read and removed
+ * again.
  *
- * Its name is sbx- and the lease's id. The launcher holds a lock on it, so that the next launch knows what a killed one
- * left behind and removes it.
+ * Its name is sbx- and the lease's id. The launcher holds a lock on it, so that the next launch knows what a
+ * killed one left behind and removes it.
  */
 #pragma once
 

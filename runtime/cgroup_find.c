@@ -46,8 +46,8 @@ static char *next_line(char **rest)
     return line;
 }
 
-/* A line of mountinfo: number, parent, device, root, point, options, marks ..., "-", type, source, options. Names with
- * blanks are escaped there; a hierarchy at such a place is not used. */
+/* A line of mountinfo: number, parent, device, root, point, options, marks ..., "-", type, source, options.
+ * Names with blanks are escaped there; a hierarchy at such a place is not used. */
 static bool mount_parse(char *line, struct mount *mount)
 {
     char *words[64], *dash;
@@ -89,7 +89,8 @@ const char *const *cgroup_mounts(struct arena *arena, const struct cgroup_view *
     return points;
 }
 
-/* The path of the launcher's own group: of version 1 in the hierarchy of `controller`, of version 2 with NULL. */
+/* The path of the launcher's own group: of version 1 in the hierarchy of `controller`, of version 2 with
+ * NULL. */
 static const char *own_path(struct arena *arena, const struct cgroup_view *view, const char *controller)
 {
     char *rest = arena_strdup(arena, view->own), *line;
@@ -176,7 +177,8 @@ static bool is_of_systemd(const char *directory)
     return length > 6 && strcmp(directory + length - 6, ".slice") == 0;
 }
 
-/* Whether groups below `directory` have the controller; the root group of the machine is told to hand it down. */
+/* Whether groups below `directory` have the controller; the root group of the machine is told to hand it
+ * down. */
 static bool hands_down(struct arena *arena, const char *directory, const char *controller)
 {
     if (list_has(group_file(arena, directory, "cgroup.subtree_control"), controller, " \n"))

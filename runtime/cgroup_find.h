@@ -1,5 +1,5 @@
-/* cgroup_find.h - where on this machine the launcher can make a control group of its own, below which nothing escapes
- * what already limits the launcher. */
+/* cgroup_find.h - where on this machine the launcher can make a control group of its own, below which
+ * nothing escapes what already limits the launcher. */
 #pragma once
 
 #include "base/arena.h"
@@ -27,9 +27,10 @@ struct cgroup_view cgroup_view_read(struct arena *arena);
 /* The directory of group `path` (as /proc/PID/cgroup says) of version 2, or NULL if it is not to be seen. */
 const char *cgroup_directory(struct arena *arena, const struct cgroup_view *view, const char *path);
 
-/* The place nearest to the launcher's own group where a group with this controller can be made: in version 1 the own
- * group; in version 2 that or one above it, below systemd's slices, that hands the controller down, is the caller's to
- * write in, and has no limit set between it and the launcher. False with *why set if there is none. */
+/* The place nearest to the launcher's own group where a group with this controller can be made: in version 1
+ * the own group; in version 2 that or one above it, below systemd's slices, that hands the controller down,
+ * is the caller's to write in, and has no limit set between it and the launcher. False with *why set if
+ * there is none. */
 bool cgroup_find(struct arena *arena, const struct cgroup_view *view, enum cgroup_controller controller,
                  struct cgroup_place *place, const char **why);
 

@@ -31,7 +31,8 @@ static bool is_process_one(struct arena *arena, pid_t process)
     return length > 2 && strncmp(line + 1 + length - 2, "\t1", 2) == 0 && process != 1;
 }
 
-/* Process 1 of the sandbox, by its number here: `from` or one of those that come from it. 0 if it is not found. */
+/* Process 1 of the sandbox, by its number here: `from` or one of those that come from it. 0 if it is not
+ * found. */
 static pid_t process_one(struct arena *arena, pid_t from, int levels)
 {
     const char *at = proc_text(arena, from, arena_format(arena, "task/%ld/children", (long)from));
@@ -159,9 +160,9 @@ static bool give_up(struct launch *launch, enum cgroup_controller controller, co
     };
 
     launch->groups.held[controller] = NULL;
-    return control_check(launch->prepared.bound,
-                         launch->alone ? CONTROL_TARGET_LANDLOCK : CONTROL_TARGET_BWRAP, "this machine",
-                         control, &launch->needs[control], &entry, &launch->accepted[control], &launch->notes);
+    return control_check(
+        launch->prepared.bound, launch->alone ? CONTROL_TARGET_LANDLOCK : CONTROL_TARGET_BWRAP,
+        "this machine", control, &launch->needs[control], &entry, &launch->accepted[control], &launch->notes);
 }
 
 bool step_groups(struct launch *launch)

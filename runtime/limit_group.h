@@ -1,4 +1,5 @@
-/* limit_group.h - a launch's control groups: they hold `limit memory`, and `limit processes` where RLIMIT_NPROC does not. */
+/* limit_group.h - a launch's control groups: they hold `limit memory`, and `limit processes` where
+ * RLIMIT_NPROC does not. */
 #pragma once
 
 #include "runtime/cgroup.h"
@@ -11,8 +12,8 @@ struct limit_groups {
     const char *held[CGROUP_CONTROLLERS]; /* evidence, or NULL */
 };
 
-/* Puts process 1, which waits, under the limits that it could not set for itself. False with an error note if one cannot
- * be held and is not accepted. */
+/* Puts process 1, which waits, under the limits that it could not set for itself. False with an error note
+ * if one cannot be held and is not accepted. */
 bool step_groups(struct launch *launch);
 
 /* Records which limits were met, tells the caller if processes were ended for one, and removes the groups. */

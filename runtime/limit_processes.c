@@ -26,8 +26,8 @@ static void end_waiting(pid_t child)
         ;
 }
 
-/* With a limit of two there must be room for one process beside this one, though the user has others outside, and for no
- * second. */
+/* With a limit of two there must be room for one process beside this one, though the user has others
+ * outside, and for no second. */
 static bool counts_these_alone(const struct rlimit *before)
 {
     const struct rlimit two = {2, before->rlim_max};

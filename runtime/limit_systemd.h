@@ -1,5 +1,5 @@
-/* limit_systemd.h - limits by a scope of the user's own service manager, or of the machine's for root, asked by busctl(1)
- * where systemd runs. The scope ends with its processes. */
+/* limit_systemd.h - limits by a scope of the user's own service manager, or of the machine's for root, asked
+ * by busctl(1) where systemd runs. The scope ends with its processes. */
 #pragma once
 
 #include "runtime/cgroup_find.h"

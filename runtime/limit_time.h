@@ -1,7 +1,7 @@
 /* limit_time.h - `limit time`: process 1 inside ends everything when the command's time is over.
  *
- * First all are asked (SIGTERM, and SIGCONT for those that are stopped), GRACE_SECONDS later process 1 ends, and with it
- * whatever is left. The clock stands still only while the machine sleeps.
+ * First all are asked (SIGTERM, and SIGCONT for those that are stopped), GRACE_SECONDS later process 1 ends,
+ * and with it whatever is left. The clock stands still only while the machine sleeps.
  */
 #pragma once
 
@@ -22,6 +22,6 @@ uint64_t time_limit_left(int clock);
 /* Asks all processes but this one, which must be process 1, to end. */
 void time_limit_ask(void);
 
-/* When nothing may be left any more if a command with this limit starts now, in now_milliseconds; INT64_MAX if
- * there is no limit (0). Later than process 1 acts by itself: the launcher looks whether it did. */
+/* When nothing may be left any more if a command with this limit starts now, in now_milliseconds; INT64_MAX
+ * if there is no limit (0). Later than process 1 acts by itself: the launcher looks whether it did. */
 int64_t time_limit_latest(uint64_t seconds);

@@ -1,4 +1,5 @@
-/* small_file.h - the text of a file of the kernel (/proc, control groups), whose length is not known before it is read. */
+/* small_file.h - the text of a file of the kernel (/proc, control groups), whose length is not known before
+ * it is read. */
 #pragma once
 
 #include "base/arena.h"

@@ -11,8 +11,8 @@
 
 enum { DRAIN_MILLISECONDS = 1000 };
 
-/* The terminal of descriptor 0 by a description of its own, whose flags are nobody else's. By its name it opens only for its
- * owner; /dev/tty opens for whoever has it as controlling terminal. */
+/* The terminal of descriptor 0 by a description of its own, whose flags are nobody else's. By its name it
+ * opens only for its owner; /dev/tty opens for whoever has it as controlling terminal. */
 static int open_again(dev_t device)
 {
     static const char *const names[] = {"/proc/self/fd/0", "/dev/tty"};

@@ -1,4 +1,4 @@
-"""Limits by control groups: made by root, or by an ordinary user to whom a group was handed down, and always removed."""
+"""Limits by control groups: made by root, or by an ordinary user to whom a group was handed down; always removed."""
 import contextlib
 import json
 import os
@@ -229,16 +229,19 @@ def a_refused_launch_leaves_no_group():
 def a_command_that_could_leave_its_group_is_refused():
     with world() as w, root_groups():
         for text in ("grant write /sys\n", "grant write /sys/fs/cgroup\n"):
-            w.launch(text + "limit processes to 5\n", "touch", "ran").refused("limit.processes", "leave its control group")
+            result = w.launch(text + "limit processes to 5\n", "touch", "ran")
+            result.refused("limit.processes", "leave its control group")
         check(not os.path.exists(f"{w.work}/ran"), "something ran")
-        result = w.shell("grant read /sys\nlimit processes to 5\n",
-                         "find /sys/fs/cgroup -name cgroup.procs | while read f; do echo $$ > $f && echo left; done 2>/dev/null; true")
+        script = "for f in $(find /sys/fs/cgroup -name cgroup.procs); do echo $$ > $f && echo left; done 2>/dev/null; true"
+        result = w.shell("grant read /sys\nlimit processes to 5\n", script)
         equal(result.succeeded().out, "")
 
 
 ALONE = "".join(
     f'accept {control} on landlock because "test"\n'
-    for control in ("fs.closed", "fs.write", "fs.deny", "net.closed", "socket.path", "ipc.abstract", "ipc.signal", "process.tree")
+    for control in (
+        "fs.closed", "fs.write", "fs.deny", "net.closed", "socket.path", "ipc.abstract", "ipc.signal", "process.tree"
+    )
 )
 
 
@@ -252,7 +255,7 @@ def a_group_counts_also_where_landlock_stands_alone():
         equal(groups_left(), [])
 
 
-# A stand-in for busctl(1) and systemd: moves the process into a group of the scope's name, and shows limits at that place.
+# A stand-in for busctl(1) and systemd: moves the process into a group of the scope's name, and shows limits there.
 BUSCTL = """#!/usr/bin/python3
 import os, subprocess, sys
 words, writable, own, show = sys.argv[1:], {writable!r}, {own!r}, {show!r}
@@ -309,7 +312,8 @@ def systemd_makes_a_scope_where_the_launcher_may_make_no_group():
         result, lease = launch_beside_systemd(w, "limit processes to 7\nlimit memory to 1GiB\n", "echo", "ran")
         equal(result.succeeded().out, "ran\n")
         held = {entry["control"]: entry["evidence"] for entry in lease["enforcedControls"]}
-        check("pids.max 8 in " in held["limit.processes"] and ".scope, a scope of systemd" in held["limit.processes"], str(held))
+        check("pids.max 8 in " in held["limit.processes"], str(held))
+        check(".scope, a scope of systemd" in held["limit.processes"], str(held))
         check("memory.max 1073741824 in " in held["limit.memory"], str(held))
 
 

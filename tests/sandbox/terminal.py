@@ -1,7 +1,8 @@
-"""Where standard input is a terminal the command has one of its own: job control works, the caller's is out of its reach, and
-gets its settings back however the run ends."""
+"""Where standard input is a terminal the command has one of its own: job control works, the caller's is out of its reach,
+and gets its settings back however the run ends."""
 import contextlib
 import fcntl
+import hashlib
 import itertools
 import os
 import pty
@@ -12,7 +13,7 @@ import subprocess
 import termios
 import time
 
-from lib import SECRET, check, equal, main, test, world
+from lib import check, equal, main, test, world
 
 SECONDS = 20
 
@@ -82,7 +83,8 @@ def started(w, policy, *command, arguments=None, streams=(None, None, None), opt
     policy = w.policy("grant env TERM\n" + policy)
     ends = [terminal.slave if stream is None else stream for stream in streams]
     process = subprocess.Popen(
-        arguments(policy) if arguments else w.command_line(policy, command, options), cwd=w.work, env=w.environment(TERM="dumb"),
+        arguments(policy) if arguments else w.command_line(policy, command, options),
+        cwd=w.work, env=w.environment(TERM="dumb"),
         stdin=ends[0], stdout=ends[1], stderr=ends[2], preexec_fn=lead,
     )
     try:
@@ -96,7 +98,8 @@ def started(w, policy, *command, arguments=None, streams=(None, None, None), opt
 
 def outer_shell(w, run):
     """The words of a shell with job control in which `run` is typed; $L starts the launcher."""
-    return lambda policy: ["bash", "--norc", "--noprofile", "-c", f"set -m; L='{' '.join(w.command_line(policy, []))}'; {run}"]
+    shell = ["bash", "--norc", "--noprofile", "-c"]
+    return lambda policy: [*shell, f"set -m; L='{' '.join(w.command_line(policy, []))}'; {run}"]
 
 
 def is_raw(terminal):
@@ -190,8 +193,6 @@ def settings_come_from_the_caller_and_go_back_however_it_ends():
         for name, (command, number, code) in ends.items():
             words = ["sh", "-c", command[7:-1]] if command.startswith("sh -c") else command.split()
             with started(w, "limit time to 2s\n", *words) as (terminal, process):
-                # A setting that nobody has by default goes in and comes back.
-                changed = terminal.settings()
                 before = terminal.settings()
                 if number is not None:
                     terminal.expect("ready")
@@ -199,10 +200,9 @@ def settings_come_from_the_caller_and_go_back_however_it_ends():
                     process.send_signal(number)
                 equal(terminal.wait(process), code, name)
                 if number is None:
-                    equal(terminal.settings(), changed, f"{name}: settings")
+                    equal(terminal.settings(), before, f"{name}: settings")
                 check(not is_raw(terminal), f"{name}: raw is left")
                 check(terminal.settings()[3] & termios.ECHO, f"{name}: no echo is left")
-                del before
 
 
 @test
@@ -224,7 +224,7 @@ def streams_that_are_no_terminal_stay_what_they_are():
             read, write = os.pipe()
             os.set_inheritable(read, False)
             null = os.open("/dev/null", os.O_RDWR)
-            streams = [null if redirected[0] else None, write if redirected[1] else None, write if redirected[2] else None]
+            streams = [end if part else None for end, part in zip((null, write, write), redirected)]
             with started(w, "", "sh", "-c", inner, streams=streams) as (terminal, process):
                 os.close(write)
                 os.close(null)
@@ -275,8 +275,6 @@ def all_input_arrives():
                 at += os.write(terminal.master, data[at : at + 1024])
                 terminal.read(0)
             equal(terminal.wait(process), 0, terminal.text)
-            import hashlib
-
             with open(f"{w.work}/sum") as file:
                 equal(file.read().split()[0], hashlib.md5(data).hexdigest())
 
@@ -284,7 +282,8 @@ def all_input_arrives():
 @test
 def ctrl_z_stops_command_and_launcher_and_fg_continues_both():
     with world() as w:
-        run = "$L sh -c 'echo run $((1+1)); exec sleep 3; '; echo stopped=$?; stty -a | grep -c ' icanon'; fg; echo ended=$?"
+        command = "sh -c 'echo run $((1+1)); exec sleep 3'"
+        run = f"$L {command}; echo stopped=$?; stty -a | grep -c ' icanon'; fg; echo ended=$?"
         with started(w, "", arguments=outer_shell(w, run)) as (terminal, process):
             terminal.expect("run 2")
             until(lambda: is_raw(terminal), "never raw")
@@ -325,7 +324,8 @@ def a_stop_signal_to_the_launcher_stops_both_once():
 @test
 def in_the_background_it_writes_and_leaves_the_terminal_alone():
     with world() as w:
-        run = "$L sh -c 'echo begun; sleep 2; read -r line; echo got $line' & sleep 1.5; stty -a | grep -c ' icanon'; fg; echo ended=$?"
+        command = "sh -c 'echo begun; sleep 2; read -r line; echo got $line'"
+        run = f"$L {command} & sleep 1.5; stty -a | grep -c ' icanon'; fg; echo ended=$?"
         with started(w, "", arguments=outer_shell(w, run)) as (terminal, process):
             terminal.expect("begun")
             check(not is_raw(terminal), "raw in the background")
