@@ -1,5 +1,5 @@
-/* control_landlock.c - Landlock opens by path and takes nothing away again: as data, and what a policy closes inside what
- * it opens. */
+/* control_landlock.c - Landlock opens by path and takes nothing away again: as data, and what a policy
+ * closes inside what it opens. */
 #include "emitters/control_landlock.h"
 
 #include "base/escape.h"

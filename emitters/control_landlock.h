@@ -1,4 +1,5 @@
-/* control_landlock.h - how each control holds by Landlock and seccomp alone, where no namespace can be made. */
+/* control_landlock.h - how each control holds by Landlock and seccomp alone, where no namespace can be
+ * made. */
 #pragma once
 
 #include "emitters/control.h"
@@ -20,6 +21,6 @@ bool control_landlock_check(const struct bound_policy *bound, uint32_t abi,
                             const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                             struct note_list *notes);
 
-/* Whether the command gets Unix sockets as a family: the policy asks for them, and they can be judged by path or the
- * policy accepts that they are not. Else scratch comes without them. */
+/* Whether the command gets Unix sockets as a family: the policy asks for them, and they can be judged by
+ * path or the policy accepts that they are not. Else scratch comes without them. */
 bool control_landlock_unix_sockets(const struct bound_policy *bound, uint32_t abi);

@@ -239,8 +239,8 @@ static bool end_in_time(struct stage *stage)
     return true;
 }
 
-/* Waits for the launcher, a signal, the end of the time or a child. Whatever goes wrong here ends process 1, and so everything:
- * nothing could end it any more if it went on without hearing. */
+/* Waits for the launcher, a signal, the end of the time or a child. Whatever goes wrong here ends process
+ * 1, and so everything: nothing could end it any more if it went on without hearing. */
 static int watch(struct stage *stage)
 {
     struct status_message message = {.kind = STATUS_ENDED};
@@ -309,10 +309,10 @@ static bool priorities_close(void)
            (setrlimit(RLIMIT_NICE, &none) == 0 && setrlimit(RLIMIT_RTPRIO, &none) == 0);
 }
 
-/* No file of a crash, and no program that the machine's core_pattern names: the kernel starts one whatever the
- * limit is, 0 included, but for the value 1, by which it tells such a program's own crash (do_coredump in
- * fs/coredump.c). A file needs room for a page, so that 1 makes none either. A caller whose hard limit is 0
- * leaves no choice. */
+/* No file of a crash, and no program that the machine's core_pattern names: the kernel starts one whatever
+ * the limit is, 0 included, but for the value 1, by which it tells such a program's own crash (do_coredump
+ * in fs/coredump.c). A file needs room for a page, so that 1 makes none either. A caller whose hard limit
+ * is 0 leaves no choice. */
 static bool core_close(void)
 {
     const struct rlimit one = {1, 1}, none = {0, 0};
@@ -348,8 +348,8 @@ static bool variables_prepare(const struct inner_config *config)
     return config->working_variable ? setenv("PWD", config->directory, 1) == 0 : unsetenv("PWD") == 0;
 }
 
-/* Process 1 cannot see its parent's number; that the launcher still lives is what the go pipe says. Without a process
- * namespace this process must itself end what it started, and so must live until it has. */
+/* Process 1 cannot see its parent's number; that the launcher still lives is what the go pipe says.
+ * Without a process namespace this process must itself end what it started, and so must live until it has. */
 static bool place_take(const struct inner_config *config)
 {
     if (config->landlock_alone)

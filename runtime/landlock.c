@@ -71,7 +71,8 @@ uint32_t landlock_handled(uint32_t abi)
     return rights;
 }
 
-/* False with errno if the rule cannot be had. What gives nothing under this kernel, or is not there, needs none. */
+/* False with errno if the rule cannot be had. What gives nothing under this kernel, or is not there, needs
+ * none. */
 static bool path_allow(int ruleset, const struct landlock_rule *rule, uint32_t handled, uint32_t *added)
 {
     uint32_t rights = rule->rights & handled;
@@ -99,8 +100,8 @@ static bool path_allow(int ruleset, const struct landlock_rule *rule, uint32_t h
     return held;
 }
 
-/* A terminal or a named pipe of the host that the command was given can be opened again by /dev/stdin and the like. A
- * nameless pipe needs no rule, and can have none. */
+/* A terminal or a named pipe of the host that the command was given can be opened again by /dev/stdin and
+ * the like. A nameless pipe needs no rule, and can have none. */
 static void stream_allow(int ruleset, int descriptor, uint32_t handled)
 {
     const uint32_t rights = RIGHT_READ_FILE | RIGHT_WRITE_FILE | RIGHT_DEVICE_IOCTL;

@@ -1,4 +1,5 @@
-/* landlock.h - what the launcher asks of Landlock: rights by path, and signals and abstract sockets that stay inside.
+/* landlock.h - what the launcher asks of Landlock: rights by path, and signals and abstract sockets that stay
+ * inside.
  *
  * Rules only add to what is open: a narrower rule below a wider one takes nothing away.
  */
@@ -58,15 +59,17 @@ struct landlock_result {
 /* The kernel's Landlock version, 0 without Landlock. */
 uint32_t landlock_abi(void);
 
-/* The rights that a ruleset handles under `abi`: what no rule gives of them is refused. Of a version that is not known
- * yet, those of the last known one. */
+/* The rights that a ruleset handles under `abi`: what no rule gives of them is refused. Of a version that
+ * is not known yet, those of the last known one. */
 uint32_t landlock_handled(uint32_t abi);
 
-/* Puts the calling thread into a domain of its own: only what `rules` give can be opened, and both scopes hold where the
- * kernel has them. What the three `streams` are open on stays open by name too, unless it is a stored file. No rules, or
- * any that cannot be had: then only the scopes are held, and `result` says why; never less than that. Needs no_new_privs. */
+/* Puts the calling thread into a domain of its own: only what `rules` give can be opened, and both scopes
+ * hold where the kernel has them. What the three `streams` are open on stays open by name too, unless it
+ * is a stored file. No rules, or any that cannot be had: then only the scopes are held, and `result` says
+ * why; never less than that. Needs no_new_privs. */
 void landlock_restrict(const struct landlock_rule *rules, uint32_t count, const int streams[3],
                        struct landlock_result *result);
 
-/* A further domain of its own inside the first, with both scopes and nothing else; true where the kernel has none. */
+/* A further domain of its own inside the first, with both scopes and nothing else; true where the kernel
+ * has none. */
 bool landlock_scope_again(void);

@@ -1,7 +1,8 @@
-/* landlock_engine.h - the engine without namespaces: Landlock, the system call filter, and nothing else (engine.h).
+/* landlock_engine.h - the engine without namespaces: Landlock, the system call filter, and nothing else
+ * (engine.h).
  *
- * It makes no mounts and so cannot close a place inside an open one, and it cannot hide that a file exists. It runs only
- * policies that accept by name what it does not hold (landlock_launch.h).
+ * It makes no mounts and so cannot close a place inside an open one, and it cannot hide that a file exists.
+ * It runs only policies that accept by name what it does not hold (landlock_launch.h).
  */
 #pragma once
 

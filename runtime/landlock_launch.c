@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* A look at the machine costs a millisecond; a policy that accepts nothing on this target is not worth one. */
+/* A look at the machine costs a millisecond; a policy that accepts nothing on this target is not worth
+ * one. */
 static bool accepts_something(const struct bound_policy *bound)
 {
     for (uint32_t i = 0; i < bound->rules.count; i++) {
@@ -99,8 +100,8 @@ static enum control control_of(const struct facts *facts, const struct plan_oper
                                                                           : CONTROL_FS_DENY;
 }
 
-/* The lease names each place that stays more open than the policy says. What was found to stay open though its control
- * holds by the table, such as a denied link's target, stops the launch. */
+/* The lease names each place that stays more open than the policy says. What was found to stay open though
+ * its control holds by the table, such as a denied link's target, stops the launch. */
 static bool places_note(struct launch *launch)
 {
     const struct facts *facts = &launch->facts;

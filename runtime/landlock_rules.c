@@ -36,8 +36,8 @@ static uint32_t rights_of(const struct plan_operation *operation)
     return 0;
 }
 
-/* Without namespaces there is no /dev, /proc or /dev/shm of the sandbox's own: the host's /proc can be read, and of its
- * /dev what every program needs. */
+/* Without namespaces there is no /dev, /proc or /dev/shm of the sandbox's own: the host's /proc can be
+ * read, and of its /dev what every program needs. */
 static uint32_t rights_alone(const struct plan_operation *operation)
 {
     if (operation->kind == PLAN_DEV || operation->kind == PLAN_SCRATCH)
@@ -71,8 +71,8 @@ static bool covers(const char *top, const char *path)
 
 typedef uint32_t rights_function(const struct plan_operation *operation);
 
-/* The operations around the one that comes next, outermost first. A plan speaks of what lies below a path right after the
- * path itself. */
+/* The operations around the one that comes next, outermost first. A plan speaks of what lies below a path
+ * right after the path itself. */
 struct surroundings {
     struct landlock_rule *items;
     uint32_t count, capacity;

@@ -1,4 +1,5 @@
-/* landlock_rules.h - the Landlock rules that say once more what a plan's mounts say: a second wall behind them. */
+/* landlock_rules.h - the Landlock rules that say once more what a plan's mounts say: a second wall behind
+ * them. */
 #pragma once
 
 #include "runtime/facts.h"
@@ -10,14 +11,14 @@ struct landlock_rules {
     const char *none; /* why there are none, or NULL */
 };
 
-/* One rule for the root (its directories can be listed, and hold what the mounts show) and for the top of each area; an
- * area inside another that gives as much needs none. What is denied inside an area is held by its mask alone. No rules
- * where the policy opens mount(2), which every such rule would refuse. */
+/* One rule for the root (its directories can be listed, and hold what the mounts show) and for the top of
+ * each area; an area inside another that gives as much needs none. What is denied inside an area is held
+ * by its mask alone. No rules where the policy opens mount(2), which every such rule would refuse. */
 struct landlock_rules landlock_rules_of(struct arena *arena, const struct bound_policy *bound,
                                         const struct plan *plan, const struct facts *facts);
 
-/* The rules that take the place of the plan where no mount can be made: the areas alone, /proc for reading, and the
- * devices that every program needs. */
+/* The rules that take the place of the plan where no mount can be made: the areas alone, /proc for
+ * reading, and the devices that every program needs. */
 struct landlock_rules landlock_rules_alone(struct arena *arena, const struct plan *plan,
                                            const struct facts *facts);
 
