@@ -57,7 +57,8 @@ control_table control_landlock = {
     [CONTROL_LIMIT_TIME] =
         CANNOT("what the command started may outlive it", "start the launcher under timeout(1)"),
     [CONTROL_LIMIT_FILES] = HELD("RLIMIT_NOFILE, soft and hard, before the command starts"),
-    [CONTROL_SCRATCH] = CANNOT("/tmp is the host's and stays closed, and so there is no temporary directory",
+    [CONTROL_SCRATCH] = CANNOT("/tmp stays the host's and closed; a directory of its own takes its place by "
+                               "TMPDIR, TMP and TEMP, and a killed launcher leaves it behind",
                                "grant write to a directory, and set env TMPDIR to it"),
     [CONTROL_SERVICE_SSH_AGENT] = SOCKET_SERVICE,
     [CONTROL_SERVICE_GPG_AGENT] = SOCKET_SERVICE,

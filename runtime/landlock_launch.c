@@ -1,6 +1,7 @@
 #include "runtime/landlock_launch.h"
 
 #include "base/escape.h"
+#include "base/vector.h"
 #include "emitters/control_landlock.h"
 #include "emitters/control_need.h"
 #include "runtime/expected.h"
@@ -9,6 +10,7 @@
 #include "runtime/launch_steps.h"
 #include "runtime/probe.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* A look at the machine costs a millisecond; a policy that accepts nothing on this target is not worth
@@ -141,6 +143,37 @@ static const char *rules_identify(struct launch *launch, struct landlock_rules *
     return changed;
 }
 
+/* Nobody can have put something at a name that holds the lease's number. */
+static const char *scratch_path(const struct launch *launch)
+{
+    const struct root_value *temporary = &launch->prepared.bindings.roots[ROOT_TMP];
+    const char *top = temporary->state == ROOT_BOUND ? temporary->paths[0] : "/tmp";
+
+    return arena_format(launch->arena, "%s/sbx-%s", top, launch->lease.id);
+}
+
+bool landlock_scratch_ready(struct launch *launch)
+{
+    struct landlock_rule *rules = arena_array(launch->arena, launch->inner.rule_count, sizeof *rules);
+    struct landlock_rule *last = &rules[launch->inner.rule_count - 1];
+    struct stat status;
+
+    if (launch->scratch.path == NULL)
+        return true;
+    if (!landlock_scratch_make(&launch->scratch, &status))
+        return launch_refuse(launch, SBX414_BACKEND_FAILED,
+                             arena_format(launch->arena, "%s could not be made: %s",
+                                          escape_string(launch->arena, launch->scratch.path),
+                                          strerror(errno)),
+                             NULL);
+    memcpy(rules, launch->inner.rules, launch->inner.rule_count * sizeof *rules);
+    last->known = true;
+    last->device = status.st_dev;
+    last->inode = status.st_ino;
+    launch->inner.rules = rules;
+    return true;
+}
+
 bool landlock_plan(struct launch *launch)
 {
     if (!places_note(launch))
@@ -148,6 +181,11 @@ bool landlock_plan(struct launch *launch)
     struct landlock_rules rules = landlock_rules_alone(launch->arena, &launch->plan, &launch->facts);
     const char *changed = rules_identify(launch, &rules);
 
+    if (bound_scratch(launch->prepared.bound)) {
+        launch->scratch.path = scratch_path(launch);
+        VECTOR_PUSH(launch->arena, &rules,
+                    (struct landlock_rule){.path = launch->scratch.path, .rights = RIGHTS_WRITE});
+    }
     launch->inner.landlock_alone = true;
     launch->inner.rules = rules.items;
     launch->inner.rule_count = rules.count;

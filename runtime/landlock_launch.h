@@ -25,3 +25,6 @@ void landlock_filter(const struct launch *launch, struct seccomp_request *filter
  * error note if it closes something inside what is open that nothing accepts, or if something was
  * replaced. */
 bool landlock_plan(struct launch *launch);
+
+/* Makes the directory that takes the place of scratch, if the policy has one. False with an error note. */
+bool landlock_scratch_ready(struct launch *launch);

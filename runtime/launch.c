@@ -165,7 +165,7 @@ static bool step_variables(struct launch *launch)
 {
     static const char *const scratch[] = {"TMPDIR", "TMP", "TEMP"};
     struct variable_list all = bound_environment(launch->arena, launch->prepared.bound, &launch->notes);
-    bool own_scratch = bound_scratch(launch->prepared.bound) && !launch->alone;
+    bool own_scratch = bound_scratch(launch->prepared.bound);
 
     for (uint32_t i = 0; i < all.count; i++) {
         if (strcmp(all.items[i].name, "PWD") == 0)
@@ -174,8 +174,9 @@ static bool step_variables(struct launch *launch)
             VECTOR_PUSH(launch->arena, &launch->variables, all.items[i]);
     }
     for (size_t i = 0; own_scratch && i < sizeof scratch / sizeof scratch[0]; i++)
-        VECTOR_PUSH(launch->arena, &launch->variables,
-                    (struct variable){.name = scratch[i], .value = "/tmp"});
+        VECTOR_PUSH(
+            launch->arena, &launch->variables,
+            (struct variable){.name = scratch[i], .value = launch->alone ? launch->scratch.path : "/tmp"});
     return true;
 }
 
@@ -308,7 +309,7 @@ static bool step_placeholders(struct launch *launch)
 static bool step_mounts(struct launch *launch)
 {
     if (launch->alone)
-        return true;
+        return landlock_scratch_ready(launch);
     struct expected_mount *mounts = mounts_expected(launch->arena, &launch->plan, &launch->inner.mount_count);
     const char *changed =
         mounts_identify(launch->arena, launch->facts.seen, mounts, launch->inner.mount_count);
@@ -461,6 +462,7 @@ static int run(struct launch *launch)
     streams_drain(&launch->streams);
     terminal_end(&launch->terminal);
     groups_end(launch);
+    landlock_scratch_remove(&launch->scratch);
     remove_placeholders(launch);
     afterwards_look(launch->arena, &launch->plan, launch->prepared.work, &start, &launch->lease);
     return launch_ended(launch, outcome_status(launch, &outcome), left);
@@ -512,6 +514,7 @@ int launch(struct arena *arena, const struct options *options)
     sandbox_end(&launch.sandbox);
     groups_end(&launch);
     watch_end(&launch.watch);
+    landlock_scratch_remove(&launch.scratch);
     remove_placeholders(&launch);
     return EXIT_REFUSED;
 }

@@ -4,6 +4,7 @@
 #include "emitters/seccomp.h"
 #include "runtime/engine.h"
 #include "runtime/facts.h"
+#include "runtime/landlock_scratch.h"
 #include "runtime/lease.h"
 #include "runtime/limit_group.h"
 #include "runtime/patience.h"
@@ -33,7 +34,8 @@ struct launch {
     struct plan plan;
     struct variable_list variables; /* of the command */
     bool own_network, unix_sockets, nested;
-    bool alone; /* without namespaces, by Landlock: landlock_launch.h */
+    struct landlock_scratch scratch; /* of a launch that goes alone */
+    bool alone;                      /* without namespaces, by Landlock: landlock_launch.h */
     struct engine_use engine;
     struct buffer filter;
     struct inner_config inner;

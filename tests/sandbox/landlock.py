@@ -25,7 +25,7 @@ from lib import (
     world,
 )
 
-CREATE_RULESET = 444
+CREATE_RULESET, RESTRICT_SELF = 444, 446
 SECOND_WALL = "says the same by"
 
 
@@ -560,6 +560,33 @@ def a_file_granted_for_reading_cannot_be_written_under_another_name():
         check(not set(result.out.split()) & {"linked", "moved", "written"}, result.out)
         with open(path) as file:
             equal(file.read(), "shown\n")
+
+
+@test
+def accepted_scratch_is_a_directory_that_is_gone_afterwards():
+    script = """
+        set -e
+        cd "$TMPDIR"; test "$TMP" = "$TMPDIR"; test "$TEMP" = "$TMPDIR"; test "$(stat -c %a .)" = 700
+        mkdir -p a/b/c; echo x > a/b/c/f; chmod 0 a/b; ln -s "$1" link; ln -s "$1" a/link; mktemp > /dev/null
+        ! ls .. 2> /dev/null
+        pwd"""
+    with world("/var/tmp") as w:
+        kept = w.make("outside/kept", "kept\n")
+        text = "grant scratch\n" + accepting("scratch")
+        w.launch("grant scratch\n" + accepting(), "true", options=ENGINE).refused("accept scratch on landlock")
+        result = w.launch(text, "sh", "-c", script, "sh", w.outside, options=ENGINE)
+        path = result.succeeded().out.strip()
+        check("/sbx-" in path and not os.path.lexists(path), path)
+        check(os.path.exists(kept), "something else was removed")
+        # Also where nothing could be started.
+        before = set(os.listdir(os.path.dirname(path)))
+        w.launch(text, "/no/such/program", options=ENGINE).exited(127)
+        result = w.launch(text, "touch", "ran", options=ENGINE, preexec_fn=refusing({RESTRICT_SELF: errno.ENOSYS}))
+        result.refused("SBX416", "Landlock does not hold")
+        check(not os.path.exists(f"{w.work}/ran"), "something ran")
+        w.launch(text, "true", options=(*ENGINE, "--dry-run")).succeeded()
+        left = {name for name in set(os.listdir(os.path.dirname(path))) - before if name.startswith("sbx-") and len(name) == 36}
+        equal(left, set(), "what was left")
 
 
 main()
