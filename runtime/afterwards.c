@@ -137,9 +137,13 @@ static void autorun_below(struct look *look, const char *top, int depth)
 
 static void autorun_look(struct look *look, const char *top)
 {
-    for (size_t i = 0; i < sizeof autorun_names / sizeof autorun_names[0]; i++) {
+    int directory = directory_open(top, O_PATH);
+    for (size_t i = 0; directory >= 0 && i < sizeof autorun_names / sizeof autorun_names[0]; i++) {
         struct stat status;
-        if (!status_below(look, top, autorun_names[i], &status))
+        bool there = strchr(autorun_names[i], '/') != NULL
+                         ? status_below(look, top, autorun_names[i], &status)
+                         : fstatat(directory, autorun_names[i], &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!there)
             continue;
         const char *path = join(look, top, autorun_names[i]);
         if (is_new(look, &status))
@@ -147,6 +151,8 @@ static void autorun_look(struct look *look, const char *top)
         if (S_ISDIR(status.st_mode))
             autorun_below(look, path, AUTORUN_DEPTH);
     }
+    if (directory >= 0)
+        close(directory);
 }
 
 static bool is_sample(const char *name)
