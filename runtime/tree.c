@@ -301,11 +301,11 @@ static void job_watch(struct job *job)
 /* Whether no thread is left. One that hangs in a call is left to itself; what it may still touch stays. */
 static bool threads_join(const pthread_t *threads, unsigned count)
 {
-    struct timespec until = time_in(CLOCK_MONOTONIC, (int64_t)JOIN_SECONDS * 1000);
+    struct timespec until = time_in(CLOCK_REALTIME, (int64_t)JOIN_SECONDS * 1000);
     bool all = true;
 
     for (unsigned i = 0; i < count; i++)
-        all = pthread_clockjoin_np(threads[i], NULL, CLOCK_MONOTONIC, &until) == 0 && all;
+        all = pthread_timedjoin_np(threads[i], NULL, &until) == 0 && all;
     return all;
 }
 

@@ -149,9 +149,10 @@ def what_no_rule_speaks_of_is_not_looked_at():
         return
     with world() as w:
         os.symlink(f"{w.outside}/silent", f"{w.work}/silent")
-        rule = "deny $WORK/**/*.pem\n"
-        code, _, errors, _ = silent(w, "direct", rule, "true", place="outside/silent/")
-        check(code == 0 and "SBX458" not in errors and "timed out" not in errors, errors)
+        rule = "use std/dev\ndeny $WORK/**/*.pem\n"
+        for place in ("outside/silent/", "home/elsewhere/", "silent/"):
+            code, _, errors, _ = silent(w, "direct", rule, "true", place=place)
+            check(code == 0 and "SBX458" not in errors and "timed out" not in errors, f"{place}: {errors}")
 
 
 main()
