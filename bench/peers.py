@@ -5,6 +5,7 @@ A tool that is not installed, or cannot do it here, is left out with a line that
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 
 import inputs
@@ -62,15 +63,18 @@ def sbxc(build, policy, place):
 
 def failure(command, **how):
     """Why `command` cannot be measured here; None where it can. It runs once for that."""
+    tried = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, start_new_session=True, **how)
     try:
-        tried = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, timeout=SECONDS, **how)
+        errors = tried.communicate(timeout=SECONDS)[1]
     except subprocess.TimeoutExpired:
+        os.killpg(tried.pid, signal.SIGKILL)  # apparmor_parser works in children
+        tried.communicate()
         return f"not done within {SECONDS} s"
     if tried.returncode == 0:
         return None
-    errors = [line for line in tried.stderr.decode(errors="replace").splitlines() if "rror" in line]
-    return ": ".join([f"exit {tried.returncode}"] + errors[:1])
+    lines = [line for line in errors.decode(errors="replace").splitlines() if "rror" in line]
+    return ": ".join([f"exit {tried.returncode}"] + lines[:1])
 
 
 def compare(table, build, place, tool, what, make, own, counts):
