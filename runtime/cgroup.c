@@ -100,23 +100,11 @@ bool cgroup_make(struct arena *arena, const struct cgroup_place *place, const ch
     return false;
 }
 
-static bool file_write(const struct cgroup *group, const char *name, const char *text)
-{
-    int file = openat(group->directory, name, O_WRONLY | O_CLOEXEC);
-    bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-
-    if (file >= 0)
-        close(file);
-    errno = error;
-    return written;
-}
-
 /* Writes a limit and reads it back: the kernel may round it down, but never up or away. */
 static bool limit_set(struct arena *arena, const struct cgroup *group, const char *name, uint64_t limit,
                       const char **why)
 {
-    if (!file_write(group, name, arena_format(arena, "%llu", (unsigned long long)limit)))
+    if (!text_write(group->directory, name, arena_format(arena, "%llu", (unsigned long long)limit)))
         return fail(arena, group, name, why);
     const char *text = small_file(arena, group->directory, name);
     char *end;
@@ -142,7 +130,7 @@ bool cgroup_limit_memory(struct arena *arena, const struct cgroup *group, uint64
 {
     if (group->version == 2) {
         /* One process without memory would leave the others in a state that nobody foresaw. */
-        if (!file_write(group, "memory.oom.group", "1"))
+        if (!text_write(group->directory, "memory.oom.group", "1"))
             return fail(arena, group, "memory.oom.group", why);
         return limit_set(arena, group, "memory.max", bytes, why) &&
                (!has_file(group, "memory.swap.max") || limit_set(arena, group, "memory.swap.max", 0, why));
@@ -157,7 +145,7 @@ bool cgroup_limit_memory(struct arena *arena, const struct cgroup *group, uint64
 
 bool cgroup_enter(struct arena *arena, const struct cgroup *group, pid_t process, const char **why)
 {
-    if (!file_write(group, "cgroup.procs", arena_format(arena, "%ld", (long)process)))
+    if (!text_write(group->directory, "cgroup.procs", arena_format(arena, "%ld", (long)process)))
         return fail(arena, group, "cgroup.procs", why);
     if (strtol(small_file(arena, group->directory, "cgroup.procs"), NULL, 10) == (long)process)
         return true;

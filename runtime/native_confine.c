@@ -1,6 +1,7 @@
 #include "runtime/native_confine.h"
 
 #include "base/measure.h"
+#include "runtime/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,29 +17,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool write_text(int directory, const char *path, const char *text)
-{
-    int descriptor = openat(directory, path, O_WRONLY | O_CLOEXEC);
-    bool written = descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-
-    if (descriptor >= 0)
-        close(descriptor);
-    errno = error;
-    return written;
-}
-
 bool native_map_user(struct native_problem *problem, uid_t user, gid_t group)
 {
     char text[64];
 
     snprintf(text, sizeof text, "%u %u 1", (unsigned)user, (unsigned)user);
-    if (!write_text(AT_FDCWD, "/proc/self/uid_map", text))
+    if (!text_write(AT_FDCWD, "/proc/self/uid_map", text))
         return native_fail(problem, "map the user", NULL);
-    if (!write_text(AT_FDCWD, "/proc/self/setgroups", "deny"))
+    if (!text_write(AT_FDCWD, "/proc/self/setgroups", "deny"))
         return native_fail(problem, "forbid other groups", NULL);
     snprintf(text, sizeof text, "%u %u 1", (unsigned)group, (unsigned)group);
-    return write_text(AT_FDCWD, "/proc/self/gid_map", text) || native_fail(problem, "map the group", NULL);
+    return text_write(AT_FDCWD, "/proc/self/gid_map", text) || native_fail(problem, "map the group", NULL);
 }
 
 bool native_start_loopback(struct native_problem *problem)
@@ -59,7 +48,7 @@ bool native_start_loopback(struct native_problem *problem)
 
 bool native_forbid_nesting(struct native_problem *problem, int processes)
 {
-    return write_text(processes, "sys/user/max_user_namespaces", "0") ||
+    return text_write(processes, "sys/user/max_user_namespaces", "0") ||
            native_fail(problem, "forbid further user namespaces", NULL);
 }
 

@@ -64,6 +64,18 @@ int memory_file(const char *name, const void *bytes, size_t length)
     return descriptor;
 }
 
+bool text_write(int directory, const char *path, const char *text)
+{
+    int descriptor = openat(directory, path, O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
+    int error = errno;
+
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = error;
+    return written;
+}
+
 const char *own_program(struct arena *arena)
 {
     char path[4097];

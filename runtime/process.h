@@ -14,6 +14,10 @@ void descriptors_close(int first, const int *keep, size_t count);
  * on failure. */
 int memory_file(const char *name, const void *bytes, size_t length);
 
+/* Writes `text` into the existing file `path` below `directory`, at once, as files of /proc and control
+ * groups want it. False with errno. Async-signal-safe. */
+bool text_write(int directory, const char *path, const char *text);
+
 /* The path of this program's own file, or NULL. */
 const char *own_program(struct arena *arena);
 
@@ -37,8 +41,8 @@ struct helper_process {
 /* Starts it; false with *error set if that failed. */
 bool helper_start(const struct helper *helper, struct helper_process *process, const char **error);
 
-/* Collects the standard output of a started helper in `output` and waits for its end. Returns its exit code; -1 with
- * *error set if it could not run, was ended by a signal, took too long or said too much. */
+/* Collects the standard output of a started helper in `output` and waits for its end. Returns its exit
+ * code; -1 with *error set if it could not run, was ended by a signal, took too long or said too much. */
 int helper_finish(const struct helper *helper, struct helper_process *process, struct buffer *output,
                   const char **error);
 

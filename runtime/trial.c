@@ -1,6 +1,7 @@
 #include "runtime/trial.h"
 
 #include "base/attributes.h"
+#include "runtime/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,27 +33,16 @@ const char *step_name(enum step step)
     return step_names[step];
 }
 
-static bool write_text(const char *path, const char *text)
-{
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    bool written = descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-
-    if (descriptor >= 0)
-        close(descriptor);
-    errno = error;
-    return written;
-}
-
 static bool write_maps(uid_t user, gid_t group)
 {
     char text[64];
 
     snprintf(text, sizeof text, "%u %u 1", (unsigned)user, (unsigned)user);
-    if (!write_text("/proc/self/uid_map", text) || !write_text("/proc/self/setgroups", "deny"))
+    if (!text_write(AT_FDCWD, "/proc/self/uid_map", text) ||
+        !text_write(AT_FDCWD, "/proc/self/setgroups", "deny"))
         return false;
     snprintf(text, sizeof text, "%u %u 1", (unsigned)group, (unsigned)group);
-    return write_text("/proc/self/gid_map", text);
+    return text_write(AT_FDCWD, "/proc/self/gid_map", text);
 }
 
 /* The address that bubblewrap gives the interface; one that has it already says EEXIST. */
