@@ -14,7 +14,27 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+enum { SHORTEST_TURN = 100 * 1000 }; /* nanoseconds, the least that the kernel takes */
+
+/* struct sched_attr, whose header cannot be had beside sched.h. */
+struct turns {
+    uint32_t size, policy; /* 0: SCHED_OTHER */
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t turn, deadline, period;
+};
+
+/* Asks the scheduler for short turns: since Linux 6.12 such a process goes before one that is using up a longer one as soon as
+ * there is something for it to do. Elsewhere this changes nothing. */
+static void turns_shorten(void)
+{
+    struct turns wish = {.size = sizeof wish, .turn = SHORTEST_TURN};
+    syscall(SYS_sched_setattr, 0, &wish, 0);
+}
 
 SBX_NORETURN static void become_keeper(struct arena *arena, const struct watch *watch, int socket,
                                        pid_t launcher)
@@ -24,6 +44,7 @@ SBX_NORETURN static void become_keeper(struct arena *arena, const struct watch *
     setsid();
     if (prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == launcher) {
         prctl(PR_SET_NAME, "sbx-keeper");
+        turns_shorten();
         keeper_run(arena, &watch->list, socket);
     }
     _exit(EXIT_FAILURE);
