@@ -105,7 +105,7 @@ static bool step_facts(struct launch *launch)
     struct facts_request request = {.unix_sockets = launch->unix_sockets,
                                     .uid = geteuid(),
                                     .patience = &launch->patience,
-                                    .remote = launch->remote};
+                                    .remote = launch->prepared.remote};
 
     patience_begin(&launch->patience, &launch->signals, launch->options->quiet);
     bool gathered =
@@ -495,8 +495,8 @@ int launch(struct arena *arena, const struct options *options)
 
     if (options->unsandboxed)
         return launch_unsandboxed(&launch);
-    launch.remote = remote_find(arena);
-    if (launch.remote != NULL)
+    launch.prepared.remote = remote_find(arena);
+    if (launch.prepared.remote != NULL)
         watchdog_begin(&launch.watchdog, WATCHDOG_SECONDS);
     ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
     watchdog_end(&launch.watchdog);

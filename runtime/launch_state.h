@@ -10,7 +10,6 @@
 #include "runtime/patience.h"
 #include "runtime/placeholder.h"
 #include "runtime/prepare.h"
-#include "runtime/remote.h"
 #include "runtime/supervise.h"
 #include "runtime/terminal.h"
 #include "runtime/watch.h"
@@ -27,7 +26,6 @@ struct launch {
     struct lease_place place;
     struct streams streams;
     struct terminal terminal;
-    struct remote *remote; /* file systems that may not answer, or NULL */
     struct watchdog watchdog;
     struct patience patience;
     struct facts facts;

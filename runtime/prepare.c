@@ -246,6 +246,17 @@ static bool has_command_rules(const struct policy *policy)
     return false;
 }
 
+/* Whether each directory of PATH answers: what is behind one that does not is not known. */
+static bool search_answers(struct arena *arena, struct remote *remote, const char *search)
+{
+    char *rest = arena_strdup(arena, search == NULL ? "" : search), *directory;
+
+    while ((directory = strsep(&rest, ":")) != NULL)
+        if (directory[0] == '/' && remote_ask(remote, directory) != 0)
+            return false;
+    return true;
+}
+
 /* Judged on the policy as if the rules held: they must not vouch for a file that they make writable. */
 static const char *trusted_command(struct arena *arena, struct prepared *prepared, const char *command,
                                    struct note_list *notes)
@@ -256,7 +267,9 @@ static const char *trusted_command(struct arena *arena, struct prepared *prepare
         return NULL;
     struct bound_policy *trial = bind(arena, prepared, command, &unheard);
     struct variable_list environment = bound_environment(arena, trial, &unheard);
-    if (host_command_trusted(arena, trial, command, variable_value(&environment, "PATH")))
+    const char *search = variable_value(&environment, "PATH");
+    if (search_answers(arena, prepared->remote, search) &&
+        host_command_trusted(arena, trial, command, search))
         return command;
     note_add(notes,
              (struct note){.code = SBX427_COMMAND_NOT_TRUSTED,
@@ -265,6 +278,37 @@ static const char *trusted_command(struct arena *arena, struct prepared *prepare
                                                 "found where the command can write",
                                                 escape_string(arena, command))});
     return NULL;
+}
+
+/* The host as binding sees it: what does not answer is not there. */
+struct asking_view {
+    struct remote *remote;
+    const struct host_view *host;
+};
+
+static const char *asking_canonical(void *context, struct arena *arena, const char *path)
+{
+    const struct asking_view *view = context;
+    return remote_ask(view->remote, path) != 0 ? NULL
+                                               : view->host->canonical(view->host->context, arena, path);
+}
+
+static bool asking_is_directory(void *context, const char *path)
+{
+    const struct asking_view *view = context;
+    return remote_ask(view->remote, path) == 0 && view->host->is_directory(view->host->context, path);
+}
+
+static const struct host_view *ask_first(struct arena *arena, struct remote *remote,
+                                         const struct host_view *host)
+{
+    struct asking_view *asking = arena_alloc(arena, sizeof *asking);
+    struct host_view *view = arena_alloc(arena, sizeof *view);
+
+    *asking = (struct asking_view){remote, host};
+    *view = (struct host_view){
+        .context = asking, .canonical = asking_canonical, .is_directory = asking_is_directory};
+    return remote == NULL ? host : view;
 }
 
 bool prepare_bound(struct arena *arena, const struct options *options, struct prepared *prepared,
@@ -280,6 +324,7 @@ bool prepare_bound(struct arena *arena, const struct options *options, struct pr
                                    .environment_count = prepared->environment.count,
                                    .uid = geteuid()};
     host_bind(arena, &request, &prepared->bindings, notes);
+    prepared->bindings.host = ask_first(arena, prepared->remote, prepared->bindings.host);
     if (notes->errors > 0)
         return false;
     prepared->state = state_directory(arena, prepared);

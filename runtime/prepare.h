@@ -5,10 +5,12 @@
 #include "policy/bound.h"
 #include "runtime/managed.h"
 #include "runtime/options.h"
+#include "runtime/remote.h"
 
 struct prepared {
-    const char *policy_path;     /* canonical */
-    const struct policy *own;    /* as it was read */
+    struct remote *remote;    /* file systems to ask before they are looked at, or NULL; set by the caller */
+    const char *policy_path;  /* canonical */
+    const struct policy *own; /* as it was read */
     const struct policy *policy; /* merged with the managed layers */
     struct own_files *own_files; /* own_files.h */
     struct managed_list managed;

@@ -92,13 +92,13 @@ sys.exit(result.returncode)
 """
 
 
-def silent(w, kind, text, *command, place="work/silent/"):
+def silent(w, kind, text, *command, place="work/silent/", variables=None):
     """Launches with such a place; returns (code, output, errors, seconds)."""
     place = w.make(place)
     result = subprocess.run(
         ["unshare", "--mount", sys.executable, "-c", SILENT, kind, place]
         + w.command_line(w.policy(text), command, ["-v"]),
-        env=w.environment(),
+        env=w.environment(**(variables or {})),
         cwd=w.work,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -141,6 +141,20 @@ def a_walk_does_not_wait_for_a_silent_directory():
         check("SBX458" in errors and f"{w.work}/silent is denied whole" in errors, errors)
         # bubblewrap itself may have to be given up on.
         check(code in (0, 125) and seconds < 100, errors)
+
+
+@test
+def a_silent_directory_of_path_is_left_out():
+    if not IS_ROOT:
+        return
+    with world() as w:
+        variables = {"PATH": f"{w.outside}/silent/x/bin:/usr/bin:/bin"}
+        for text in ("use std/dev\n", "when command echo {\n    grant read /srv\n}\n"):
+            code, out, errors, seconds = silent(
+                w, "indirect", text, "echo", "ran", place="outside/silent/", variables=variables
+            )
+            equal((code, out), (0, "ran\n"), errors)
+            check(seconds < 60, errors)
 
 
 @test
