@@ -90,6 +90,7 @@ def a_hidden_file_is_an_empty_regular_file_without_a_mode():
 
 
 @test
+# Reported as codex#16451.
 def dev_null_works_under_every_policy():
     with world() as w:
         w.make("work/x/y", "")

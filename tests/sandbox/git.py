@@ -166,6 +166,7 @@ def init_and_commit_work_in_an_empty_directory():
 
 
 @test
+# Reported as codex#19786, codex#27418, codex#7071, pi-sandbox#44.
 def everyday_commands_work_in_a_repository():
     with world("/var/tmp") as w:
         repository(w)
@@ -207,6 +208,7 @@ def a_worktree_can_be_added_and_used_inside_the_workspace():
 
 
 @test
+# Reported as srt#98, claude-code#17374, claude-code#22320, claude-code#50505.
 def a_workspace_that_is_a_linked_worktree_commits():
     with world("/var/tmp") as w:
         common = w.make("outside/common/")
@@ -255,6 +257,7 @@ def a_superproject_shows_its_status_and_commits_in_a_submodule():
 # What is refused.
 
 @test
+# Reported as dirge#774, omac#31.
 def a_repository_is_protected_from_every_side():
     with world("/var/tmp") as w:
         repository(w)

@@ -108,6 +108,7 @@ def link_farms_loops_and_the_root_are_survived():
 
 
 @test
+# Reported as bubblewrap's CVE-2026-87766 (Flatcar#2417).
 def no_place_of_a_mount_is_reached_through_a_link():
     """Builds of bubblewrap that refuse links must be able to carry every plan out, and older ones must not follow any."""
     with world() as w:

@@ -62,6 +62,7 @@ def different_policies_share_a_directory_that_both_needed():
 
 
 @test
+# Reported as codex#31599.
 def what_a_killed_launcher_left_is_taken_over_and_removed():
     with world() as w:
         policy = w.policy(POLICY)

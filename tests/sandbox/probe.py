@@ -74,6 +74,7 @@ def a_sandbox_that_forbids_nesting_is_named():
 
 
 @test
+# Reported as codex#16211, claude-code#48304, codex#15434, codex#23468.
 def a_filter_of_a_container_is_named():
     clone, unshare = (56, 272) if os.uname().machine == "x86_64" else (220, 97)
     # clone3: ENOSYS; namespace flags of clone, and unshare: EPERM, as the default profiles of container engines have

@@ -229,6 +229,7 @@ def git_credentials_are_the_files_and_sockets_of_gits_own_helpers():
 
 
 @test
+# Reported as claude-code#90717.
 def gh_is_its_configuration_and_its_tokens():
     with door("gh") as (d, _):
         d.file("home/.config/gh/hosts.yml")

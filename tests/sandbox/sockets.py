@@ -87,6 +87,7 @@ def the_command_may_make_its_own():
 
 
 @test
+# Reported as codex#43764.
 def what_starts_programs_of_windows_stays_closed():
     """WSL 2 starts them for whoever connects to a socket in /run/WSL, or by AF_VSOCK."""
     if not IS_ROOT or os.path.exists("/run/WSL"):

@@ -107,6 +107,7 @@ def being_ended_during_start_up_leaves_no_survivor():
 
 
 @test
+# Reported as mxc#1057.
 def killing_the_launcher_ends_a_running_tree():
     with world() as w:
         process = start(
