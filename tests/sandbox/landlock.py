@@ -204,7 +204,7 @@ def where_namespaces_are_blocked_a_policy_that_accepts_enough_runs():
         lease = f"{w.outside}/lease"
         for before, preexec in (([], namespaces_blocked()), (NAMESPACES_USED_UP, None)):
             for text, runs in (("", False), (accepting(), True)):
-                command = w.command_line(w.policy(text), ["sh", "-c", "echo ran"], ["--lease", lease])
+                command = w.command_line(w.policy(text), ["sh", "-c", "echo ran"], ["--engine", "auto", "--lease", lease])
                 result = Result(
                     subprocess.run(
                         [*before, *command], cwd=w.work, env=w.environment(), capture_output=True, preexec_fn=preexec
