@@ -49,14 +49,14 @@ enum plan_kind {
     PLAN_BIND_READ, /* path from source, read-only, with all mounts below */
     PLAN_BIND_WRITE,
     PLAN_MASK_DIRECTORY, /* an empty directory, mode 0000; 0111 where something below is shown (mode says) */
-    PLAN_MASK_FILE, /* an empty regular file, mode 0000 (0444 for a placeholder that may be read), read-only */
-    PLAN_SCRATCH,   /* a private writable tmpfs, mode 1777 */
-    PLAN_DIRECTORY,   /* mkdir in the new root */
-    PLAN_LINK,        /* a symbolic link in the new root */
-    PLAN_DEV,         /* a minimal /dev with own pts; PLAN_SCRATCH on its shm and PLAN_SEAL follow */
-    PLAN_PROC,        /* a new procfs of the new process namespace */
-    PLAN_SEAL,        /* makes the mount at path read-only, not what is mounted below it */
-    PLAN_BIND_DEVICE, /* like PLAN_BIND_WRITE, and device nodes at or below path can be opened */
+    PLAN_MASK_FILE,      /* an empty regular file, mode 0000 or 0444 (placeholders), read-only */
+    PLAN_SCRATCH,        /* a private writable tmpfs, mode 1777 */
+    PLAN_DIRECTORY,      /* mkdir in the new root */
+    PLAN_LINK,           /* a symbolic link in the new root */
+    PLAN_DEV,            /* a minimal /dev with own pts; PLAN_SCRATCH on its shm and PLAN_SEAL follow */
+    PLAN_PROC,           /* a new procfs of the new process namespace */
+    PLAN_SEAL,           /* makes the mount at path read-only, not what is mounted below it */
+    PLAN_BIND_DEVICE,    /* like PLAN_BIND_WRITE, and device nodes at or below path can be opened */
 };
 
 struct plan_operation {

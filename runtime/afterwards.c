@@ -174,7 +174,8 @@ static void hooks_look(struct look *look, const char *hooks)
     list_end(list);
 }
 
-/* By its date of birth, or where the file system keeps none by what Git makes first and seldom touches again. */
+/* By its date of birth, or where the file system keeps none by what Git makes first and seldom touches
+ * again. */
 static bool is_new_repository(const struct look *look, const char *directory)
 {
     struct stat status = {0};

@@ -80,7 +80,8 @@ static bool link_settle(const struct keeper *keeper, uint32_t at)
     return lost(keeper, at, "following a link", entry < 0 ? errno : ESTALE);
 }
 
-/* Nothing is there: what would be put there by the command has to be prevented by the launcher. A pin needs nothing. */
+/* Nothing is there: what would be put there by the command has to be prevented by the launcher. A pin needs
+ * nothing. */
 static bool missing_settle(struct keeper *keeper, uint32_t at)
 {
     struct held *held = &keeper->held[at];

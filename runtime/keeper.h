@@ -1,8 +1,8 @@
 /* keeper.h - the process that puts a mask back when the host replaced what it stood on.
  *
- * It is a child of the launcher, in the sandbox's mount namespace and outside all of its other namespaces: the command can
- * neither see nor signal it. It looks at directories by inotify(7), through the sandbox's own mounts, and walks no
- * symbolic link. It ends with its launcher.
+ * It is a child of the launcher, in the sandbox's mount namespace and outside all of its other namespaces:
+ * the command can neither see nor signal it. It looks at directories by inotify(7), through the sandbox's own
+ * mounts, and walks no symbolic link. It ends with its launcher.
  */
 #pragma once
 
@@ -24,6 +24,6 @@ struct keeper_message {
     char step[32];
 };
 
-/* Waits on `socket` for a packet of one byte with a descriptor of the mount namespace, watches what `list` says, and
- * tells what happens by packets of struct keeper_message. Returns when the other end is closed. */
+/* Waits on `socket` for a packet of one byte with a descriptor of the mount namespace, watches what `list`
+ * says, and tells what happens by packets of struct keeper_message. Returns when the other end is closed. */
 void keeper_run(struct arena *arena, const struct watch_list *list, int socket);

@@ -105,7 +105,8 @@ bool keeper_masks_make(struct keeper_masks *masks, const struct watch_list *list
         masks->file = mask_copy(list, false);
     if (masks->directory < 0)
         masks->directory = mask_copy(list, true);
-    /* Where there is none of a kind, a path that becomes of this kind is lost. But read-only binds need mount_setattr. */
+    /* Where there is none of a kind, a path that becomes of this kind is lost. But read-only binds need
+     * mount_setattr. */
     return made && (masks->file >= 0 || masks->directory >= 0 || errno != ENOSYS);
 }
 

@@ -1,4 +1,5 @@
-/* keeper_mount.h - the mount calls of the keeper (keeper.h): into a sandbox's mount namespace, and masks there. */
+/* keeper_mount.h - the mount calls of the keeper (keeper.h): into a sandbox's mount namespace, and masks
+ * there. */
 #pragma once
 
 #include "runtime/watch_list.h"
@@ -13,13 +14,13 @@ struct keeper_masks {
 /* Joins the mount namespace, and the user namespace to which it belongs. False with errno and `*step`. */
 bool keeper_enter(int mount_namespace, const char **step);
 
-/* Makes the masks, or copies of those that `list` names; -1 for a kind of which there is none. False with errno and
- * `*step` if this kernel can make none. */
+/* Makes the masks, or copies of those that `list` names; -1 for a kind of which there is none. False with
+ * errno and `*step` if this kernel can make none. */
 bool keeper_masks_make(struct keeper_masks *masks, const struct watch_list *list, const char **step);
 
 /* Opens what stands at `path` (O_PATH), be it a link, following none on the way; -1 with errno. */
 int keeper_open(const char *path);
 
-/* Mounts on `place` what belongs there: a mask, the file itself read-only, or a directory itself. Returns the number of that
- * mount; 0 with errno and `*step` on failure. */
+/* Mounts on `place` what belongs there: a mask, the file itself read-only, or a directory itself. Returns the
+ * number of that mount; 0 with errno and `*step` on failure. */
 uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *place, const char **step);

@@ -72,8 +72,8 @@ void lease_begin(struct lease *lease);
 /* Fills ended. */
 void lease_end(struct lease *lease, int status, pid_t unterminated);
 
-/* Adds an event of now; `kind` and `argument` stay the caller's. After EVENTS_KEPT only a last one is added, which
- * says so. */
+/* Adds an event of now; `kind` and `argument` stay the caller's. After EVENTS_KEPT only a last one is added,
+ * which says so. */
 void lease_event(struct arena *arena, struct lease *lease, const char *kind, const char *argument);
 
 /* Writes the record: atomically to a file; to a descriptor of a regular file in place of what was written

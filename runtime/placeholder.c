@@ -40,8 +40,8 @@ struct placeholder_set {
     } descriptors;
 };
 
-/* Only changes of the command and of other people count, not the reading of it. What a directory holds is seen when it
- * is removed. */
+/* Only changes of the command and of other people count, not the reading of it. What a directory holds is
+ * seen when it is removed. */
 static bool is_unchanged(const struct stat *before, const struct stat *now)
 {
     return before->st_dev == now->st_dev && before->st_ino == now->st_ino &&
@@ -113,8 +113,8 @@ static int directory_make(struct placeholder_set *set, int parent, const char *p
     return item_add(set, parent, path, name, directory) ? directory : -1;
 }
 
-/* A hidden one is a socket that nobody listens on, where the file system has such: it cannot be opened, and so not locked;
- * the records say who relies on it. */
+/* A hidden one is a socket that nobody listens on, where the file system has such: it cannot be opened, and
+ * so not locked; the records say who relies on it. */
 static bool file_make(struct placeholder_set *set, int parent, const char *path, const char *name,
                       const char *content, bool hidden)
 {
@@ -131,8 +131,8 @@ static bool file_make(struct placeholder_set *set, int parent, const char *path,
 
 static int parent_of(struct placeholder_set *set, const char *path);
 
-/* Shares what another run, or one that was killed, left at `path`: the last run that relies on it removes it. False
- * with errno if it is on its way out. */
+/* Shares what another run, or one that was killed, left at `path`: the last run that relies on it removes it.
+ * False with errno if it is on its way out. */
 static bool join(struct placeholder_set *set, const char *path, off_t largest)
 {
     struct stat status;
@@ -201,8 +201,8 @@ static bool end_make(struct placeholder_set *set, const struct missing_path *mis
     return file_make(set, directory, ignore, ".gitignore", missing->content, false);
 }
 
-/* A directory that is missing on the way. In a work tree Git would clean it away, but for a file in it that is ignored; what
- * the command makes there is not. */
+/* A directory that is missing on the way. In a work tree Git would clean it away, but for a file in it that
+ * is ignored; what the command makes there is not. */
 static int parent_make(struct placeholder_set *set, const struct missing_path *missing, int parent,
                        const char *path, const char *name)
 {

@@ -51,8 +51,8 @@ static struct flock launcher_lock(void)
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* Whether nothing of the record's run is left. What a killed launcher had started ends by itself, but may until then
- * still be making the sandbox, and its mount points with it. */
+/* Whether nothing of the record's run is left. What a killed launcher had started ends by itself, but may
+ * until then still be making the sandbox, and its mount points with it. */
 static bool is_abandoned(int file)
 {
     const struct timespec pause = {.tv_nsec = 1000 * 1000};
@@ -140,8 +140,8 @@ static bool leftover_remove(struct arena *arena, const struct buffer *others, co
     return gone;
 }
 
-/* Children were recorded after their parents. A last path without its NUL was being written when its run died: nothing
- * had been made there. */
+/* Children were recorded after their parents. A last path without its NUL was being written when its run
+ * died: nothing had been made there. */
 static bool leftovers_remove(struct arena *arena, const struct buffer *others, const char *paths,
                              size_t length)
 {
@@ -202,7 +202,8 @@ bool placeholder_record_add(struct placeholder_record *record, const char *path)
         return true;
     if (record->file < 0) {
         struct flock lock = launcher_lock();
-        /* Whoever makes the sandbox inherits it, and with it the flock(2); the other lock stays the launcher's. */
+        /* Whoever makes the sandbox inherits it, and with it the flock(2); the other lock stays the
+         * launcher's. */
         record->file =
             openat(record->directory, record->name, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0600);
         if (record->file < 0)

@@ -28,8 +28,8 @@ struct turns {
     uint64_t turn, deadline, period;
 };
 
-/* Asks the scheduler for short turns: since Linux 6.12 such a process goes before one that is using up a longer one as soon as
- * there is something for it to do. Elsewhere this changes nothing. */
+/* Asks the scheduler for short turns: since Linux 6.12 such a process goes before one that is using up a
+ * longer one as soon as there is something for it to do. Elsewhere this changes nothing. */
 static void turns_shorten(void)
 {
     struct turns wish = {.size = sizeof wish, .turn = SHORTEST_TURN};

@@ -1,8 +1,9 @@
-/* watch.h - the launcher's side of what happens when the host replaces denied files during a run (keeper.h does it).
+/* watch.h - the launcher's side of what happens when the host replaces denied files during a run (keeper.h
+ * does it).
  *
- * A mask that the host's rename took away is put back on the new file. Where nothing is there any more, the command is
- * stopped for WATCH_GRACE_MILLISECONDS, for most programs that remove a file make it anew at once; then a placeholder is put
- * there. What can be held no longer ends the run.
+ * A mask that the host's rename took away is put back on the new file. Where nothing is there any more, the
+ * command is stopped for WATCH_GRACE_MILLISECONDS, for most programs that remove a file make it anew at once;
+ * then a placeholder is put there. What can be held no longer ends the run.
  */
 #pragma once
 
@@ -42,17 +43,17 @@ struct watch {
 void watch_start(struct arena *arena, const struct plan *plan, const struct facts *facts,
                  struct watch *watch);
 
-/* Lets it into the sandbox whose mount namespace that is (or -1) and waits until it watches. False with *error if a
- * mask was gone before that and cannot be put back: the launch must not go on. */
+/* Lets it into the sandbox whose mount namespace that is (or -1) and waits until it watches. False with
+ * *error if a mask was gone before that and cannot be put back: the launch must not go on. */
 bool watch_enter(struct watch *watch, const struct watch_run *run, int mount_namespace, const char **error);
 
 /* How long poll may wait on its behalf, at most `milliseconds` (-1: for ever). */
 int watch_timeout(const struct watch *watch, int milliseconds);
 
-/* Hears what the keeper has to say, if `events` of its socket (poll) say so, and what is due by time. False if the run has
- * to end; `lost` then says why. */
+/* Hears what the keeper has to say, if `events` of its socket (poll) say so, and what is due by time. False
+ * if the run has to end; `lost` then says why. */
 bool watch_heed(struct watch *watch, short events);
 
-/* Ends the keeper. It is not waited for: the kernel takes some milliseconds to forget what was watched. Safe to call
- * twice. */
+/* Ends the keeper. It is not waited for: the kernel takes some milliseconds to forget what was watched. Safe
+ * to call twice. */
 void watch_end(struct watch *watch);

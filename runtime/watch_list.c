@@ -45,8 +45,8 @@ static bool shows_host(const struct item *item)
     return kind == PLAN_BIND_READ || kind == PLAN_BIND_WRITE || kind == PLAN_BIND_DEVICE;
 }
 
-/* The index in `around` of the outermost of the host's mounts that lie directly in each other, up to the innermost one;
- * equal to the count if that is none of the host's. */
+/* The index in `around` of the outermost of the host's mounts that lie directly in each other, up to the
+ * innermost one; equal to the count if that is none of the host's. */
 static uint32_t outermost(const struct maker *maker)
 {
     uint32_t top = maker->around.count;

@@ -1,7 +1,8 @@
 /* watch_list.h - what the host could take away from under a sandbox by renaming or removing it.
  *
- * A mount stands on one file. If the host renames another file over that, removes it, or renames a directory on the way,
- * the mount goes with the old file, and the command sees the new one as the directory around it is granted.
+ * A mount stands on one file. If the host renames another file over that, removes it, or renames a directory
+ * on the way, the mount goes with the old file, and the command sees the new one as the directory around it
+ * is granted.
  */
 #pragma once
 
@@ -31,5 +32,6 @@ struct watch_list {
     } directories;
 };
 
-/* Every place of `plan` and every link of `facts` that the host could change so that the command could do more. */
+/* Every place of `plan` and every link of `facts` that the host could change so that the command could do
+ * more. */
 struct watch_list watch_list_make(struct arena *arena, const struct plan *plan, const struct facts *facts);
