@@ -6,10 +6,12 @@
 #include "runtime/native_confine.h"
 #include "runtime/remote.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct paths {
@@ -113,19 +115,8 @@ static void mount_close(const char *path)
         (void)!mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags_of(&status), NULL);
 }
 
-bool ground_enter(const struct bwrap_ground *ground)
+static bool ground_make(const struct bwrap_ground *ground)
 {
-    struct native_problem unheard = {0};
-
-    if (ground == NULL)
-        return true;
-    unheard.arena = ground->arena;
-    if (unshare(CLONE_NEWNS) != 0) {
-        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            return true;
-        if (!native_map_user(&unheard, ground->user, ground->group))
-            return false;
-    }
     if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) != 0)
         return false;
     /* A mount of its own each, which stays writable when the one around it does not. */
@@ -135,4 +126,39 @@ bool ground_enter(const struct bwrap_ground *ground)
     for (uint32_t i = 0; i < ground->closed.count; i++)
         mount_close(ground->closed.items[i]);
     return true;
+}
+
+static bool user_enter(void)
+{
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+}
+
+static bool ground_make_as_user(const struct bwrap_ground *ground)
+{
+    struct native_problem unheard = {.arena = ground->arena};
+
+    return native_map_user(&unheard, ground->user, ground->group) && ground_make(ground);
+}
+
+/* Tried in a process of its own, since there is no way back: a security module may let a namespace be made in which
+ * nothing is allowed, and bubblewrap must be able to make its own in it. */
+static bool works_as_user(const struct bwrap_ground *ground)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(user_enter() && ground_make_as_user(ground) && unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return child > 0 && status == 0;
+}
+
+bool ground_enter(const struct bwrap_ground *ground)
+{
+    if (ground == NULL)
+        return true;
+    if (unshare(CLONE_NEWNS) == 0)
+        return ground_make(ground);
+    return !works_as_user(ground) || !user_enter() || ground_make_as_user(ground);
 }
