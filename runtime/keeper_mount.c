@@ -22,6 +22,11 @@ static bool same_namespace(int a, const char *b)
 
 bool keeper_enter(int mount_namespace, const char **step)
 {
+    /* What is mounted there would be mounted for everybody. */
+    *step = "its mounts are the launcher's own";
+    errno = EINVAL;
+    if (same_namespace(mount_namespace, "/proc/self/ns/mnt"))
+        return false;
     int owner = ioctl(mount_namespace, NS_GET_USERNS);
     *step = "finding the user namespace";
     if (owner < 0)

@@ -11,7 +11,8 @@ struct keeper_masks {
     int file, directory;
 };
 
-/* Joins the mount namespace, and the user namespace to which it belongs. False with errno and `*step`. */
+/* Joins the mount namespace, which must not be this process's own, and the user namespace to which it belongs. False with
+ * errno and `*step`. */
 bool keeper_enter(int mount_namespace, const char **step);
 
 /* Makes the masks, or copies of those that `list` names; -1 for a kind of which there is none. False with
