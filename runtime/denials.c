@@ -223,7 +223,9 @@ static void deny_check(struct gather *gather, const struct bound_rule *rule)
         refuse(gather, SBX453_CANNOT_JUDGE_PATH, rule,
                arena_format(arena, "what lies below %s cannot be seen (%s)",
                             escape_string(arena, leads->ancestor), strerror(leads->error)),
-               arena_format(arena, "deny %s", escape_string(arena, leads->ancestor)));
+               leads->error == ETIMEDOUT
+                   ? "a file system there does not answer: mount it again, or take it away with umount -l"
+                   : arena_format(arena, "deny %s", escape_string(arena, leads->ancestor)));
     else if (leads->kind == ENTRY_MISSING)
         missing_check(gather, rule, leads);
 }

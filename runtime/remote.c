@@ -30,6 +30,7 @@ struct remote_place {
     const char *path;
     bool triggers; /* autofs: looking below it mounts something */
     bool answered, silent;
+    char *silent_path; /* of those at and below an autofs mount, the last one that did not answer */
 };
 
 struct remote {
@@ -124,8 +125,16 @@ static bool place_answers(struct remote_place *place, const char *path)
 {
     if (place->answered || place->silent)
         return place->answered;
-    if (place->triggers)
-        return answers(path);
+    if (place->triggers) {
+        if (place->silent_path != NULL && path_covers(place->silent_path, path))
+            return false;
+        bool answered = answers(path);
+        if (!answered) {
+            free(place->silent_path);
+            place->silent_path = strdup(path);
+        }
+        return answered;
+    }
     place->answered = answers(place->path);
     place->silent = !place->answered;
     return place->answered;

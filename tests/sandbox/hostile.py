@@ -315,8 +315,8 @@ def make_names(w, root, *more):
 def swap_everywhere(text, script, names, pauses):
     """The sums of what ran and what was refused, over both engines and all that a link can name."""
     counts = [0, 0]
-    for engine, roots in ROOTS.items():
-        for root in roots:
+    for engine in [ENGINE] if ENGINE else ROOTS:
+        for root in ROOTS[engine]:
             with world() as w:
                 make_names(w, root, *names)
                 policy = w.policy(text)
