@@ -99,6 +99,45 @@ def what_does_not_obey_is_killed_with_all_that_it_started():
 
 
 @test
+def what_left_the_command_s_session_is_asked_as_well():
+    with world() as w:
+        child = "trap 'touch asked; exit' TERM; sleep 100 & touch ready; wait"
+        script = f'(setsid sh -c "{child}" &); trap "sleep 2; exit" TERM; sleep 100 & wait'
+        result, lease, _ = timed(w, "limit time to 1s\n", "sh", "-c", script)
+        was_over(result, lease, signal.SIGTERM, "1s")
+        equal(sorted(os.listdir(w.work)), ["asked", "ready"])
+
+
+def processes_below(parent):
+    with open(f"/proc/{parent}/task/{parent}/children") as file:
+        children = [int(word) for word in file.read().split()]
+    return children + [pid for child in children for pid in processes_below(child)]
+
+
+def is_process_one(pid):
+    with open(f"/proc/{pid}/status") as file:
+        numbers = next(line.split()[1:] for line in file if line.startswith("NSpid:"))
+    return len(numbers) > 1 and numbers[-1] == "1"
+
+
+@test
+def the_launcher_ends_what_process_1_does_not():
+    with world() as w:
+        command = w.command_line(w.policy("limit time to 1s\n"), ["sh", "-c", f"touch ready; exec sleep {SLEEP}"])
+        begun = time.monotonic()
+        launcher = subprocess.Popen(command, cwd=w.work, env=w.environment(), stdin=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE)
+        wait_until(lambda: os.path.exists(f"{w.work}/ready"), 20)
+        for pid in filter(is_process_one, processes_below(launcher.pid)):
+            os.kill(pid, signal.SIGSTOP)
+        said = launcher.communicate(timeout=60)[1].decode()
+        seconds = time.monotonic() - begun
+        equal(launcher.returncode, 128 + signal.SIGKILL, said)
+        check("limit time" in said and 1 + GRACE < seconds < 8 + 2 * GRACE, f"{said} after {seconds} s")
+        equal(inside(SLEEP), [], "left")
+
+
+@test
 def what_stops_itself_is_asked_too():
     with world() as w:
         result, lease, seconds = timed(w, "limit time to 1s\n", "sh", "-c", "kill -STOP $$; exit 3")
