@@ -228,9 +228,14 @@ def a_refused_launch_leaves_no_group():
 @as_root
 def a_command_that_could_leave_its_group_is_refused():
     with world() as w, root_groups():
-        for text in ("grant write /sys\n", "grant write /sys/fs/cgroup\n"):
-            result = w.launch(text + "limit processes to 5\n", "touch", "ran")
-            result.refused("limit.processes", "leave its control group")
+        below = f"{own_groups()['pids'][1]}/test-{os.getpid()}"
+        os.mkdir(below)
+        try:
+            for place in ("/sys", "/sys/fs/cgroup", below):
+                result = w.launch(f"grant write {place}\nlimit processes to 5\n", "touch", "ran")
+                result.refused("limit.processes", "leave its control group")
+        finally:
+            os.rmdir(below)
         check(not os.path.exists(f"{w.work}/ran"), "something ran")
         script = "for f in $(find /sys/fs/cgroup -name cgroup.procs); do echo $$ > $f && echo left; done 2>/dev/null; true"
         result = w.shell("grant read /sys\nlimit processes to 5\n", script)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lib import LAUNCHER, check, equal, main, processes_with, test, world
+from lib import LAUNCHER, check, end, equal, main, processes_with, test, world
 
 GRACE = 5
 SLEEP = 200000 + os.getpid()  # seconds, and what tells our processes from others
@@ -130,7 +130,10 @@ def the_launcher_ends_what_process_1_does_not():
         wait_until(lambda: os.path.exists(f"{w.work}/ready"), 20)
         for pid in filter(is_process_one, processes_below(launcher.pid)):
             os.kill(pid, signal.SIGSTOP)
-        said = launcher.communicate(timeout=60)[1].decode()
+        try:
+            said = launcher.communicate(timeout=60)[1].decode()
+        finally:
+            end(launcher)
         seconds = time.monotonic() - begun
         equal(launcher.returncode, 128 + signal.SIGKILL, said)
         check("limit time" in said and 1 + GRACE < seconds < 8 + 2 * GRACE, f"{said} after {seconds} s")
