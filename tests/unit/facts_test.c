@@ -113,9 +113,11 @@ static void commondir_is_not_left_empty_in_a_git_directory(void **state)
 static void a_directory_hides_itself_from_git_in_a_work_tree_alone(void **state)
 {
     struct host *host = *state;
-    make_directory(host->top, "w/.git");
     assert_true(gather(host, LINES("grant write $WORK", "deny write $WORK/.vscode/")));
     assert_string_equal(missing_at(host, "w/.vscode")->content, "");
+    make_directory(host->top, "w/.git");
+    assert_true(gather(host, LINES("grant write $WORK", "deny write $WORK/.vscode/")));
+    assert_string_equal(missing_at(host, "w/.vscode")->content, "*\n");
     host->roots[ROOT_REPO] = host->roots[ROOT_WORK];
     assert_true(gather(host, LINES("grant write $WORK", "deny write $GITDIR/hooks/",
                                    "deny write $WORK/.vscode/", "deny write $WORK/.envrc")));
