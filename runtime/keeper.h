@@ -21,7 +21,7 @@ struct keeper_message {
     uint32_t place; /* index in the list */
     uint32_t directories, unwatched;
     int error;
-    char step[32];
+    char step[48];
 };
 
 /* Waits on `socket` for a packet of one byte with a descriptor of the mount namespace, watches what `list`

@@ -278,7 +278,8 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
             continue;
         if (!packet_take(sandbox->status, &message, sizeof message, &unwanted))
             break;
-        if (message.kind == STATUS_STOPPED)
+        /* What the watch stops for a moment goes on by itself. */
+        if (message.kind == STATUS_STOPPED && !(watch->stops && message.number == SIGSTOP))
             suspend(sandbox, terminal);
         started = started || message.kind == STATUS_STARTED;
         running = message_heed(&message, &outcome);

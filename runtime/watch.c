@@ -155,6 +155,7 @@ static void gone_set(struct watch *watch, uint32_t place, bool gone)
     watch->missing += gone ? 1 : UINT32_MAX;
     if (gone && watch->missing == 1) {
         watch->deadline = now_milliseconds() + WATCH_GRACE_MILLISECONDS;
+        watch->stops = true;
         signal_all(watch, SIGSTOP);
     }
     if (!gone && watch->missing == 0) {

@@ -36,6 +36,7 @@ struct watch {
     int64_t deadline; /* until when the command is stopped for that; 0: it is not */
     bool placed;      /* placeholders were put there, and are still to be covered */
     bool *gone;       /* of each place */
+    bool stops;       /* it has stopped the command once */
     const char *lost; /* why the run was ended, or NULL */
 };
 

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """What the host replaces or removes while a run is under way is covered again, or the run ends (docs/launch.md)."""
 import contextlib
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import termios
 import time
 
 from lib import check, equal, main, test, world
@@ -198,6 +200,32 @@ def what_the_host_removes_cannot_be_made_by_the_command():
         check({"mask.removed"} <= set(kinds(lease)), str(lease["events"]))
         check("evil" not in "".join(open(path).read() for path in w.tree() if os.path.isfile(path)), output)
         equal(sorted(os.listdir(work)), ["go", "ready"], "what is left " + output)
+
+
+@test
+def in_a_terminal_a_removal_does_not_suspend_the_launcher():
+    with world() as w:
+        w.make("work/.env", "old\n")
+        controller, terminal = os.openpty()
+        script = "touch ready; while [ ! -e go ]; do sleep 0.02; done; cat .env; echo went-on > result"
+        launch = w.command_line(w.policy("deny $WORK/.env\n"), ["sh", "-c", script])
+        process = subprocess.Popen(
+            ["bash", "-mc", '"$@"; echo $? > code', "bash", *launch], env=w.environment(), cwd=w.work,
+            stdin=terminal, stdout=terminal, stderr=terminal,
+            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+        os.close(terminal)
+        for _ in range(1000):
+            if os.path.exists(f"{w.work}/ready"):
+                break
+            time.sleep(0.01)
+        os.unlink(f"{w.work}/.env")
+        time.sleep(0.6)
+        w.make("work/go")
+        equal(process.wait(30), 0)
+        with open(f"{w.work}/code") as file:
+            equal(file.read(), "0\n", "the launcher's exit, or the signal that stopped it")
+        check(os.path.exists(f"{w.work}/result"), "the command did not go on")
+        os.close(controller)
 
 
 @test
