@@ -330,7 +330,8 @@ static bool limits_set(struct stage *stage, struct evidence *evidence)
     struct rlimit files = {config->files_soft, config->files_hard};
 
     if (pipe2(stage->failure, O_CLOEXEC) != 0 || !core_close() || !priorities_close() ||
-        setrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        (measure_holds(MEASURE_LIMIT_FILES) && setrlimit(RLIMIT_NOFILE, &files) != 0) ||
+        getrlimit(RLIMIT_NOFILE, &files) != 0)
         return false;
     if (config->processes != 0)
         evidence->processes = process_limit_set(config->processes);

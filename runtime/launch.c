@@ -57,7 +57,7 @@ static bool step_streams(struct launch *launch)
     if (!streams_prepare(&launch->streams, launch->prepared.bound, &launch->notes))
         return false;
     /* Without namespaces there is no place for a terminal of its own. */
-    if (!launch->alone)
+    if (!launch->alone && measure_holds(MEASURE_OWN_TERMINAL))
         terminal_prepare(&launch->terminal, &launch->streams);
     return true;
 }

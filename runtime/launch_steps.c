@@ -1,6 +1,7 @@
 #include "runtime/launch_steps.h"
 
 #include "base/escape.h"
+#include "base/measure.h"
 #include "emitters/control_need.h"
 #include "policy/host.h"
 #include "runtime/launch.h"
@@ -87,7 +88,7 @@ static bool lease_take_descriptor(struct launch *launch, struct lease_place *pla
     if (place->descriptor < 0)
         return launch_refuse(launch, SBX411_LEASE_UNWRITABLE, "the descriptor of --lease is not open", NULL);
     const char *reach = lease_in_reach(launch, place->descriptor);
-    return reach == NULL ||
+    return reach == NULL || !measure_holds(MEASURE_LEASE_PLACE) ||
            launch_refuse(launch, SBX410_LEASE_IN_REACH,
                          arena_format(launch->arena, "the command could write its own lease: %s", reach),
                          "open a file outside what the policy grants for writing, or a pipe");
@@ -119,6 +120,7 @@ bool step_lease(struct launch *launch)
     if (!lease_place_file(launch->arena, text, place, &launch->notes))
         return false;
     return bound_level(launch->prepared.bound, place->path, strlen(place->path)) != LEVEL_WRITE ||
+           !measure_holds(MEASURE_LEASE_PLACE) ||
            launch_refuse(launch, SBX410_LEASE_IN_REACH,
                          arena_format(launch->arena, "the command could write its own lease %s",
                                       escape_string(launch->arena, place->path)),

@@ -282,6 +282,19 @@ def read_what_the_organisation_denies(w):
     return w.leaks("read", secret, options=["--managed", f"{w.top}/managed"])
 
 
+@attempt("LEASE_PLACE")
+def rewrite_the_record_of_the_run(w):
+    options = ["--lease", f"{w.work}/lease.json"]
+    with w.held("write-and-hold", "lease.json", WRITTEN, options=options) as process:
+        return process is not None and w.text("work/lease.json") == WRITTEN
+
+
+@attempt("LIMIT_FILES", plain=True)
+def open_more_files_than_are_allowed(w):
+    with w.held("open-many-and-hold", policy="limit files to 20\n") as process:
+        return process is not None and len(os.listdir(f"/proc/{process}/fd")) > 20
+
+
 @attempt("ENVIRONMENT EVIDENCE", plain=True)
 def read_a_variable_that_is_not_granted(w):
     return w.leaks("read-environment", env=w.environment(TOKEN=w.secret_text))

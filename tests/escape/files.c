@@ -223,6 +223,14 @@ static void wait_and_read(char **arguments)
         say_file(arguments[0]);
 }
 
+static void open_many_and_hold(char **arguments)
+{
+    (void)arguments;
+    while (dup(STDOUT_FILENO) >= 0)
+        ;
+    hold();
+}
+
 static void open_and_hold(char **arguments)
 {
     hold_descriptor(open(arguments[0], O_RDWR));
@@ -263,6 +271,7 @@ const struct attempt file_attempts[] = {
     {"open-by-number", open_by_number},
     {"make-device", make_device},
     {"wait-and-read", wait_and_read},
+    {"open-many-and-hold", open_many_and_hold},
     {"open-and-hold", open_and_hold},
     {"crash", crash},
     {NULL, NULL},

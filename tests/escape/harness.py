@@ -30,23 +30,25 @@ ATTEMPTS = []
 
 
 class Attempt:
-    def __init__(self, function, sets, plain, root, shown_by_root, possible):
+    def __init__(self, function, sets, plain, root, user, shown_by_root, possible):
         self.function = function
         self.name = function.__name__.replace("_", " ")
         self.sets = [frozenset(names.split()) for names in sets]
         self.plain = plain or not sets
-        self.root = root
+        self.tried = IS_ROOT if root else not IS_ROOT if user else True
         self.shown_by_root = root or shown_by_root
         self.possible = possible
 
 
-def attempt(*sets, plain=False, root=False, shown_by_root=False, possible=None):
+def attempt(*sets, plain=False, root=False, user=False, shown_by_root=False, possible=None):
     """Marks an attempt. Each of `sets` names measures, parted by blanks, without all of which it succeeds; with
-    `plain` it succeeds without a sandbox too. With `root` only root can make it; with `shown_by_root` only root's
-    succeeds without the measures. `possible()` says whether this machine allows it to anybody."""
+    `plain` it succeeds without a sandbox too. With `root` only root makes it, with `user` only an ordinary user;
+    with `shown_by_root` only root's succeeds without the measures. `possible()` says whether this machine allows
+    it to anybody.
+    """
 
     def mark(function):
-        ATTEMPTS.append(Attempt(function, sets, plain, root, shown_by_root, possible))
+        ATTEMPTS.append(Attempt(function, sets, plain, root, user, shown_by_root, possible))
         return function
 
     return mark
@@ -293,11 +295,11 @@ class Suite:
         for one in ATTEMPTS:
             if wanted and one.function.__name__ not in wanted:
                 continue
-            if one.root and not IS_ROOT:
+            if not one.tried:
                 continue
             if one.possible is not None and not one.possible():
                 self.shown |= {name for names in one.sets for name in names}
-                print(f"# this machine lets nobody {one.name}", flush=True)
+                print(f"# not to be had on this machine: {one.name}", flush=True)
                 continue
             try:
                 self.try_one(one)

@@ -241,7 +241,14 @@ def write_to_the_terminal_of_the_caller(w):
 @attempt("NEW_SESSION EVIDENCE", plain=True)
 def switch_off_the_echo_of_the_terminal(w):
     with terminal() as (_, inner):
-        w.run("switch-echo-off", preexec_fn=controlling(inner))
+        w.run("switch-echo-off", "/dev/tty", preexec_fn=controlling(inner))
+        return not termios.tcgetattr(inner)[3] & termios.ECHO
+
+
+@attempt("OWN_TERMINAL", plain=True)
+def change_the_terminal_on_standard_input(w):
+    with terminal() as (_, inner):
+        w.run("switch-echo-off", "/dev/stdin", stdin=inner, preexec_fn=controlling(inner))
         return not termios.tcgetattr(inner)[3] & termios.ECHO
 
 

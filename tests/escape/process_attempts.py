@@ -190,7 +190,7 @@ def bind_process_1_to_one_processor(w):
     return with_process_1(w, "bind-first-process", lambda one: os.sched_getaffinity(one) == {0})
 
 
-@attempt("FIRST_PROCESS_CALLS", possible=lambda: os.geteuid() != 0)
+@attempt("FIRST_PROCESS_CALLS", user=True)
 def slow_all_processes_of_the_user_down(w):
     return with_process_1(w, "slow-user", lambda one: priority(one) == 19)
 
@@ -207,11 +207,11 @@ SET_USER = "/usr/bin/passwd"  # waits for a password
 def set_user_program_is_there():
     with contextlib.suppress(OSError):
         about = os.stat(SET_USER)
-        return bool(about.st_mode & stat.S_ISUID) and about.st_uid == 0 and os.geteuid() != 0
+        return bool(about.st_mode & stat.S_ISUID) and about.st_uid == 0
     return False
 
 
-@attempt(plain=True, possible=set_user_program_is_there)
+@attempt(plain=True, user=True, possible=set_user_program_is_there)
 def become_root_by_a_program_with_its_owners_rights(w):
     with w.held("execute-and-hold", SET_USER, policy="use std/system\n") as process:
         below = [name for name in os.listdir("/proc") if name.isdigit() and parent(name) == process]

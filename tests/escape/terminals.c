@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -40,10 +41,9 @@ static void write_to_terminal(char **arguments)
 
 static void switch_echo_off(char **arguments)
 {
-    int terminal = open("/dev/tty", O_RDWR);
+    int terminal = strcmp(arguments[0], "/dev/stdin") == 0 ? STDIN_FILENO : open(arguments[0], O_RDWR);
     struct termios settings;
 
-    (void)arguments;
     /* Else it would be stopped: it is in no foreground. */
     signal(SIGTTOU, SIG_IGN);
     if (tcgetattr(terminal, &settings) != 0)
