@@ -7,12 +7,15 @@
 #define SBX_MUST_USE __attribute__((warn_unused_result))
 #define SBX_MALLOC __attribute__((malloc, returns_nonnull))
 #define SBX_API __attribute__((visibility("default")))
+/* A function for processors that have the instructions for SHA-256: its caller has asked. */
+#define SBX_SHA_INSTRUCTIONS __attribute__((target("sha,sse4.1")))
 #else
 #define SBX_PRINTF(text, first)
 #define SBX_NORETURN
 #define SBX_MUST_USE
 #define SBX_MALLOC
 #define SBX_API
+#define SBX_SHA_INSTRUCTIONS
 #endif
 
 /* Whether memory is watched by the address sanitizer. */

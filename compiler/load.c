@@ -1,11 +1,11 @@
 #include "compiler/load.h"
 
 #include "base/escape.h"
+#include "base/sha256.h"
 #include "base/vector.h"
 #include "policy/file.h"
 #include "policy/host.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -251,7 +251,7 @@ static void hash_texts(struct load *load)
     crypto_hash_sha256_init(&state);
     for (uint32_t i = 0; i < load->unit_count; i++) {
         const struct source *source = &load->sources->items[load->units[i]->source];
-        crypto_hash_sha256_update(&state, (const unsigned char *)source->text, source->length);
+        sha256_add(&state, source->text, source->length);
     }
     crypto_hash_sha256_final(&state, load->hash);
 }

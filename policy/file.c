@@ -1,10 +1,9 @@
 #include "policy/file.h"
 
+#include "base/sha256.h"
 #include "policy/bytes.h"
 #include "policy/canonical.h"
 #include "policy/file_format.h"
-
-#include <sodium/crypto_hash_sha256.h>
 
 static void put_body(struct buffer *out, const struct policy *policy, struct canonical *canonical)
 {
@@ -32,7 +31,7 @@ void policy_write(struct buffer *out, const struct policy *policy)
     put_body(out, policy, canonical);
     bytes_set((uint8_t *)out->bytes + length_at, out->length - start + FILE_HASH_SIZE, 8);
     unsigned char hash[FILE_HASH_SIZE];
-    crypto_hash_sha256(hash, (const unsigned char *)out->bytes + start, out->length - start);
+    sha256(hash, out->bytes + start, out->length - start);
     buffer_bytes(out, hash, sizeof hash);
     arena_destroy(scratch);
 }

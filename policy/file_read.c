@@ -1,3 +1,4 @@
+#include "base/sha256.h"
 #include "policy/bytes.h"
 #include "policy/canonical.h"
 #include "policy/file.h"
@@ -5,7 +6,6 @@
 #include "policy/file_format.h"
 
 #include <inttypes.h>
-#include <sodium/crypto_hash_sha256.h>
 #include <string.h>
 
 /* A place in the file. After the first problem every read gives zero and `problem` keeps what it was. */
@@ -325,7 +325,7 @@ static const char *head_problem(struct arena *arena, const uint8_t *bytes, size_
         return arena_format(arena, "it is damaged: bytes follow after its end, at %" PRIu64, whole);
 
     unsigned char hash[FILE_HASH_SIZE];
-    crypto_hash_sha256(hash, bytes, length - FILE_HASH_SIZE);
+    sha256(hash, bytes, length - FILE_HASH_SIZE);
     if (memcmp(hash, bytes + length - FILE_HASH_SIZE, FILE_HASH_SIZE) != 0)
         return "it is damaged: its SHA-256 does not fit its content";
     return NULL;

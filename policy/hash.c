@@ -1,6 +1,7 @@
 #include "policy/canonical.h"
 
-#include <sodium/crypto_hash_sha256.h>
+#include "base/sha256.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void layer_hash(struct layer *layer, const struct policy *policy, uint32_
     buffer_string(&bytes, layer_title);
     canonical_tables(&bytes, canonical);
     canonical_rules(&bytes, canonical);
-    crypto_hash_sha256(layer->hash, (const unsigned char *)bytes.bytes, bytes.length);
+    sha256(layer->hash, bytes.bytes, bytes.length);
     arena_destroy(scratch);
 }
 
@@ -40,7 +41,7 @@ static void effective_hash(struct policy *policy)
     for (uint32_t i = 0; i < policy->layer_count; i++)
         if (i == 0 || compare_entries(entries[i - 1], entries[i]) != 0)
             buffer_bytes(&bytes, entries[i], ENTRY_SIZE);
-    crypto_hash_sha256(policy->effective_hash, (const unsigned char *)bytes.bytes, bytes.length);
+    sha256(policy->effective_hash, bytes.bytes, bytes.length);
 }
 
 void policy_hash(struct policy *policy)
