@@ -110,6 +110,18 @@ static void add_left_out(struct checker *checker, const struct note_list *notes)
     }
 }
 
+static void check_bound(struct checker *checker, const struct bound_policy *bound)
+{
+    const char *command = bound->bindings.command;
+    checker->bound = bound;
+    checker->command = command;
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        if (rule->rule->kind == RULE_EXPECT && (rule->rule->commands != NULL) == (command != NULL))
+            check_rule(checker, rule);
+    }
+}
+
 static void check_round(struct checker *checker, const struct bindings *bindings)
 {
     struct arena *arena = checker->diagnostics->arena, *scratch = arena_child(arena);
@@ -121,15 +133,7 @@ static void check_round(struct checker *checker, const struct bindings *bindings
     }
     bound_seal(bound, NULL);
     add_left_out(checker, &notes);
-    checker->bound = bound;
-    checker->command = bindings->command;
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *rule = &bound->rules.items[i];
-        bool mine =
-            rule->rule->kind == RULE_EXPECT && (rule->rule->commands != NULL) == (bindings->command != NULL);
-        if (mine)
-            check_rule(checker, rule);
-    }
+    check_bound(checker, bound);
     arena_destroy(scratch);
 }
 
@@ -183,7 +187,8 @@ static bool expects_something(const struct policy *policy)
 }
 
 void expectations_check(struct compilation *compilation, const struct policy *policy,
-                        const struct bindings *selected, struct diagnostic_list *diagnostics)
+                        const struct bindings *selected, const struct bound_policy *bound,
+                        struct diagnostic_list *diagnostics)
 {
     struct checker checker = {.compilation = compilation, .policy = policy, .diagnostics = diagnostics};
     /* Without a policy beneath them managed layers allow nothing; what they expect is asked when there is
@@ -196,7 +201,10 @@ void expectations_check(struct compilation *compilation, const struct policy *po
         struct bindings bindings = bindings_of((enum system)system, selected);
         struct name_vector commands = commands_of(diagnostics->arena, policy, (enum system)system, &without);
         bindings.command = NULL;
-        if (without)
+        bool is_bound = bound != NULL && system == selected->system && selected->command == NULL;
+        if (without && is_bound)
+            check_bound(&checker, bound);
+        else if (without)
             check_round(&checker, &bindings);
         for (uint32_t i = 0; i < commands.count; i++) {
             bindings.command = commands.items[i];

@@ -85,11 +85,12 @@ static int controls_of(const struct job *job)
 
 /* --- what must hold ------------------------------------------------------------------------------------- */
 
-static bool expectations_hold(struct job *job, const struct policy *policy, const struct bindings *bindings)
+static bool expectations_hold(struct job *job, const struct policy *policy, const struct bindings *bindings,
+                              const struct bound_policy *bound)
 {
     struct session *session = job->session;
     struct diagnostic_list list = diagnostic_list_in(session->arena);
-    expectations_check(session->compilation, policy, bindings, &list);
+    expectations_check(session->compilation, policy, bindings, bound, &list);
     session_print_diagnostics(session, &list);
     session->exit = EXIT_WRONG;
     return list.errors == 0;
@@ -263,10 +264,8 @@ int command_compile(struct session *session)
 
     struct bindings bindings;
     session_bindings(session, job.system, false, &bindings);
-    if (!expectations_hold(&job, policy, &bindings))
-        return session->exit;
     struct bound_policy *bound = session_bind(session, policy, &bindings, false);
-    if (bound == NULL || !prove(&job, policy, bound))
+    if (!expectations_hold(&job, policy, &bindings, bound) || bound == NULL || !prove(&job, policy, bound))
         return session->exit;
     struct buffer artifact = buffer_in(session->arena);
     return emit(&job, policy, bound, &artifact) ? deliver(&job, &artifact) : session->exit;

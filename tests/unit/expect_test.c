@@ -58,7 +58,15 @@ static struct diagnostic_list check(struct arena *arena, const char *statements,
     struct compilation *result = compile(arena, &input);
     struct diagnostic_list found = diagnostic_list_in(arena);
     assert_non_null(result->policy);
-    expectations_check(result, result->policy, bindings, &found);
+    struct note_list notes = note_list_in(arena);
+    struct bound_policy *bound = policy_bind(arena, result->policy, bindings, &notes);
+    bound_seal(bound, NULL);
+    struct diagnostic_list again = diagnostic_list_in(arena);
+    expectations_check(result, result->policy, bindings, NULL, &found);
+    expectations_check(result, result->policy, bindings, notes.errors == 0 ? bound : NULL, &again);
+    assert_int_equal(again.count, found.count);
+    for (uint32_t i = 0; i < found.count; i++)
+        assert_string_equal(again.items[i].text, found.items[i].text);
     return found;
 }
 
