@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""replacing.py BUILD [TIMES] - how often a command that does nothing but read a denied file gets to see what the host puts
-there by rename, before the launcher has covered it again."""
+"""replacing.py BUILD [TIMES] - how often a command that does nothing but read a denied file gets to see
+what the host puts there by rename, before the launcher has covered it again."""
 import json
 import os
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""After a run the lease lists the Git directories, hooks, settings and autorun files that appeared or changed (docs/launch.md)."""
+"""After a run the lease lists the Git directories, hooks, settings and autorun files that appeared or
+changed (docs/launch.md)."""
 import os
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""No rename and no hard link gets a denied path out of the way, for this run or the next; all others work as outside
-(language.md 7, docs/launch.md)."""
+"""No rename and no hard link gets a denied path out of the way, for this run or the next; all others work
+as outside (language.md 7, docs/launch.md)."""
 import json
 import os
 import subprocess

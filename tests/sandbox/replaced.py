@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What the host replaces or removes while a run is under way is covered again, or the run ends (docs/launch.md)."""
+"""What the host replaces or removes while a run is under way is covered again, or the run ends
+(docs/launch.md)."""
 import contextlib
 import ctypes
 import fcntl

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""In a Git work tree nothing is seen of what holds missing denied paths, neither inside nor by a Git on the host, neither
-during a run nor after it."""
+"""In a Git work tree nothing is seen of what holds missing denied paths, neither inside nor by a Git on
+the host, neither during a run nor after it."""
 import os
 import stat
 import subprocess
