@@ -1,0 +1,162 @@
+#include "emitters/seatbelt_decide.h"
+
+#include "base/intern.h"
+#include "base/vector.h"
+#include "emitters/seatbelt_fold.h"
+#include "emitters/seatbelt_index.h"
+#include "emitters/seatbelt_match.h"
+
+#include <string.h>
+
+enum { NAME_SLOTS = 1024, FOLDED_LEAST = 4096, FOLD_GROWTH = 3 };
+
+/* Operations by name, their other names too. */
+static struct seatbelt_name_slot *slot_of(struct seatbelt_name_slot *slots, const char *name)
+{
+    uint64_t at = hash_bytes(name, strlen(name)) % NAME_SLOTS;
+    while (slots[at].name != NULL && strcmp(slots[at].name, name) != 0)
+        at = (at + 1) % NAME_SLOTS;
+    return &slots[at];
+}
+
+static void prepare_names(struct seatbelt_profile *profile)
+{
+    profile->operations = arena_array(profile->arena, NAME_SLOTS, sizeof *profile->operations);
+    for (uint32_t i = 0; i < SEATBELT_OPERATIONS; i++)
+        *slot_of(profile->operations, seatbelt_operations[i].name) =
+            (struct seatbelt_name_slot){seatbelt_operations[i].name, (enum seatbelt_operation)i};
+    for (const struct seatbelt_operation_alias *alias = seatbelt_operation_aliases; alias->name != NULL;
+         alias++)
+        *slot_of(profile->operations, alias->name) =
+            (struct seatbelt_name_slot){alias->name, alias->operation};
+}
+
+void seatbelt_decide_prepare(struct seatbelt_profile *profile)
+{
+    uint64_t expected = 0;
+    prepare_names(profile);
+    for (uint32_t o = 0; o < SEATBELT_OPERATIONS; o++)
+        expected += profile->behaviours[o].entries.count;
+    profile->index = seatbelt_index_create(profile->arena, expected, false);
+    profile->folded_index = seatbelt_index_create(profile->arena, expected, true);
+    for (uint32_t o = 0; o < SEATBELT_OPERATIONS; o++) {
+        struct seatbelt_behaviour *behaviour = &profile->behaviours[o];
+        for (uint32_t i = 0; i < behaviour->entries.count; i++) {
+            const struct seatbelt_entry *entry = &behaviour->entries.items[i];
+            bool indexed = seatbelt_index_add(profile->index, (enum seatbelt_operation)o, entry) &&
+                           seatbelt_index_add(profile->folded_index, (enum seatbelt_operation)o, entry);
+            if (!indexed)
+                VECTOR_PUSH(profile->arena, &behaviour->others, *entry);
+        }
+    }
+    profile->scratch = arena_alloc(profile->arena, sizeof *profile->scratch);
+}
+
+/* The folded path of a question, good until the next one. */
+static struct seatbelt_text fold_path(const struct seatbelt_profile *profile,
+                                      const struct seatbelt_text *path)
+{
+    struct seatbelt_scratch *scratch = profile->scratch;
+    if (scratch->room < path->length * FOLD_GROWTH) {
+        scratch->room = path->length * FOLD_GROWTH + FOLDED_LEAST;
+        scratch->bytes = arena_alloc(profile->arena, scratch->room);
+    }
+    size_t length = seatbelt_fold_into(scratch->bytes, scratch->room, path->bytes, path->length, true);
+    return (struct seatbelt_text){scratch->bytes, length};
+}
+
+static struct seatbelt_subject subject_of(const struct seatbelt_profile *profile,
+                                          const struct seatbelt_question *question)
+{
+    struct seatbelt_subject subject = {.question = question};
+    bool over_ip =
+        question->protocol != SEATBELT_PROTOCOL_NONE && question->protocol != SEATBELT_PROTOCOL_UNIX;
+    if (question->path == NULL || over_ip)
+        return subject;
+    subject.path = (struct seatbelt_text){question->path, strlen(question->path)};
+    if (question->fold_case && subject.path.length > 0)
+        subject.path = fold_path(profile, &subject.path);
+    return subject;
+}
+
+/* Rules that cannot be judged and would have decided: their numbers + 1. */
+struct open_rules {
+    uint32_t allow, deny;
+};
+
+/* The last rule among `entries` that matches and has a higher number than `least` - 1; else `least`. */
+static uint32_t last_match(const struct seatbelt_profile *profile, const struct seatbelt_entries *entries,
+                           const struct seatbelt_subject *subject, uint32_t least, struct open_rules *open)
+{
+    for (uint32_t i = entries->count; i-- > 0 && entries->items[i].rule >= least;) {
+        uint32_t number = entries->items[i].rule + 1;
+        enum seatbelt_match match = seatbelt_match(entries->items[i].filter, subject);
+        if (match == SEATBELT_MATCH)
+            return number;
+        uint32_t *unknown = profile->rules.items[number - 1].allow ? &open->allow : &open->deny;
+        if (match == SEATBELT_MATCH_UNKNOWN && *unknown == 0)
+            *unknown = number;
+    }
+    return least;
+}
+
+/* The rule of this very operation that decides, + 1; 0: none. */
+static uint32_t deciding_rule(const struct seatbelt_profile *profile, enum seatbelt_operation operation,
+                              const struct seatbelt_subject *subject, bool plainly, struct open_rules *open)
+{
+    const struct seatbelt_behaviour *behaviour = &profile->behaviours[operation];
+    bool by_index = !plainly && subject->path.bytes != NULL;
+    uint32_t rule = 0;
+    if (by_index && behaviour->others.count < behaviour->entries.count)
+        rule = seatbelt_index_last(subject->question->fold_case ? profile->folded_index : profile->index,
+                                   operation, &subject->path);
+    rule = last_match(profile, by_index ? &behaviour->others : &behaviour->entries, subject, rule, open);
+    return rule > 0 ? rule : behaviour->unfiltered;
+}
+
+/* Gives the answer unless a rule that cannot be judged could give the other one. */
+static enum seatbelt_answer answer(const struct seatbelt_profile *profile, bool allow, uint32_t rule,
+                                   const struct open_rules *open, uint32_t *line)
+{
+    uint32_t other = allow ? open->deny : open->allow;
+    rule = other > 0 ? other : rule;
+    if (line != NULL)
+        *line = rule > 0 ? profile->rules.items[rule - 1].line : 0;
+    if (other > 0)
+        return SEATBELT_UNKNOWN;
+    return allow ? SEATBELT_ALLOW : SEATBELT_DENY;
+}
+
+static enum seatbelt_answer decide(const struct seatbelt_profile *profile,
+                                   const struct seatbelt_question *question, uint32_t *line, bool plainly)
+{
+    const struct seatbelt_name_slot *named = slot_of(profile->operations, question->operation);
+    struct seatbelt_subject subject = subject_of(profile, question);
+    struct open_rules open = {0};
+    if (line != NULL)
+        *line = 0;
+    if (named->name == NULL)
+        return SEATBELT_UNKNOWN;
+    for (enum seatbelt_operation operation = named->operation;;
+         operation = seatbelt_operations[operation].parent) {
+        uint32_t rule = deciding_rule(profile, operation, &subject, plainly, &open);
+        if (rule > 0)
+            return answer(profile, profile->rules.items[rule - 1].allow, rule, &open, line);
+        if (seatbelt_operations[operation].parent == SEATBELT_NO_PARENT)
+            return answer(profile, true, 0, &open, line);
+        if (operation == SEATBELT_OPERATION_DEFAULT)
+            return answer(profile, false, 0, &open, line);
+    }
+}
+
+enum seatbelt_answer seatbelt_decide(const struct seatbelt_profile *profile,
+                                     const struct seatbelt_question *question, uint32_t *line)
+{
+    return decide(profile, question, line, false);
+}
+
+enum seatbelt_answer seatbelt_decide_plainly(const struct seatbelt_profile *profile,
+                                             const struct seatbelt_question *question, uint32_t *line)
+{
+    return decide(profile, question, line, true);
+}

@@ -1,0 +1,213 @@
+/* What a profile decides: the order of rules, what operations fall back to, and each filter. */
+#include "emitters/seatbelt_decide.h"
+#include "emitters/seatbelt_read.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD "(version 1)(deny default)"
+
+enum { ALLOW = SEATBELT_ALLOW, DENY = SEATBELT_DENY, UNKNOWN = SEATBELT_UNKNOWN };
+
+static struct arena *arena;
+
+static int start(void **state)
+{
+    (void)state;
+    arena = arena_create(0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+static const struct seatbelt_profile *profile_of(const char *text)
+{
+    struct seatbelt_error error = {0};
+    const struct seatbelt_profile *profile =
+        seatbelt_read(arena, text, strlen(text), NULL, 0, NULL, NULL, &error);
+    if (profile == NULL)
+        fail_msg("line %u, column %u: %s", error.line, error.column, error.text);
+    return profile;
+}
+
+static int ask(const char *text, const struct seatbelt_question *question)
+{
+    const struct seatbelt_profile *profile = profile_of(text);
+    enum seatbelt_answer answer = seatbelt_decide(profile, question, NULL);
+    assert_int_equal(answer, seatbelt_decide_plainly(profile, question, NULL));
+    return (int)answer;
+}
+
+static int ask_path(const char *text, const char *operation, const char *path)
+{
+    return ask(text, &(struct seatbelt_question){.operation = operation, .path = path});
+}
+
+static int ask_plain(const char *text, const char *operation)
+{
+    return ask(text, &(struct seatbelt_question){.operation = operation});
+}
+
+static const char *const left_open[] = {
+    "file-link", "process-info-pidinfo", "file-test-existence", "file-map-executable", "file-clone",
+};
+
+static void a_later_filtered_rule_wins(void **state)
+{
+    (void)state;
+    const char *const deny_last =
+        HEAD "(allow file-read* (subpath \"/a\"))(deny file-read* (subpath \"/a/b\"))";
+    const char *const allow_last =
+        HEAD "(deny file-read* (subpath \"/a/b\"))(allow file-read* (subpath \"/a\"))";
+    assert_int_equal(ask_path(deny_last, "file-read-data", "/a/b/c"), DENY);   /* vector 1 */
+    assert_int_equal(ask_path(allow_last, "file-read-data", "/a/b/c"), ALLOW); /* vector 2 */
+    assert_int_equal(ask_path(deny_last, "file-read-data", "/a/c"), ALLOW);
+    assert_int_equal(ask_path(deny_last, "file-read-data", "/ab"), DENY);
+}
+
+static void the_more_specific_operation_wins_in_either_order(void **state)
+{
+    (void)state;
+    const char *const leaf_first =
+        HEAD "(allow file-read-data (subpath \"/a\"))(deny file-read* (subpath \"/a/b\"))";
+    const char *const leaf_last =
+        HEAD "(deny file-read* (subpath \"/a/b\"))(allow file-read-data (subpath \"/a\"))";
+    const char *const unlink =
+        HEAD "(deny file-write-unlink (literal \"/a/x\"))(allow file-write* (subpath \"/a\"))";
+    assert_int_equal(ask_path(leaf_first, "file-read-data", "/a/b/c"), ALLOW); /* vector 3 */
+    assert_int_equal(ask_path(leaf_last, "file-read-data", "/a/b/c"), ALLOW);
+    assert_int_equal(ask_path(leaf_first, "file-read-metadata", "/a/b/c"), DENY);
+    assert_int_equal(ask_path(unlink, "file-write-unlink", "/a/x"), DENY); /* vector 4 */
+    assert_int_equal(ask_path(unlink, "file-write-data", "/a/x"), ALLOW);
+}
+
+static void an_unfiltered_rule_is_the_fallback_wherever_it_stands(void **state)
+{
+    (void)state;
+    const char *const write = HEAD "(allow file-write* (subpath \"/a\"))(deny file-write*)";
+    const char *const network = HEAD "(deny network-outbound (literal \"/s\"))(allow network-outbound)";
+    const struct seatbelt_question connect = {
+        .operation = "network-outbound", .protocol = SEATBELT_PROTOCOL_UNIX, .path = "/s"};
+    assert_int_equal(ask_path(write, "file-write-data", "/a/x"), ALLOW); /* vector 5 */
+    assert_int_equal(ask_path(write, "file-write-data", "/b"), DENY);
+    assert_int_equal(ask(network, &connect), DENY);                                           /* vector 6 */
+    assert_int_equal(ask_plain("(version 1)(deny default)(allow default)", "lsopen"), ALLOW); /* vector 7 */
+    assert_int_equal(ask_plain("(version 1)(allow default)(deny default)", "lsopen"), DENY);
+}
+
+static void an_unfiltered_leaf_beats_a_filtered_wildcard(void **state)
+{
+    (void)state;
+    const char *const text = HEAD "(allow file-read-metadata)(deny file-read* (subpath \"/s\"))";
+    assert_int_equal(ask_path(text, "file-read-metadata", "/s/k"), ALLOW); /* vector 8 */
+    assert_int_equal(ask_path(text, "file-read-data", "/s/k"), DENY);
+}
+
+static void deny_default_leaves_some_operations_open(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof left_open / sizeof *left_open; i++)
+        assert_int_equal(ask_path(HEAD, left_open[i], "/x"), ALLOW); /* vector 9 */
+    assert_int_equal(ask_path(HEAD, "file-write-setugid", "/x"), DENY);
+    assert_int_equal(ask_path(HEAD "(allow file-write*)", "file-write-setugid", "/x"), DENY);
+    assert_int_equal(ask_path(HEAD "(deny file-link)", "file-link", "/x"), DENY);
+    assert_int_equal(ask_path("(version 1)(allow file*)(deny default)", "file-read-data", "/x"), ALLOW);
+    assert_int_equal(ask_plain("(version 1)", "lsopen"), DENY);
+}
+
+static struct seatbelt_question over_ip(const char *operation, enum seatbelt_protocol protocol,
+                                        enum seatbelt_host host, uint16_t port)
+{
+    return (struct seatbelt_question){
+        .operation = operation, .protocol = protocol, .version = 4, .remote = {host, port}};
+}
+
+static void a_local_filter_on_outbound_opens_everything(void **state)
+{
+    (void)state;
+    struct seatbelt_question out =
+        over_ip("network-outbound", SEATBELT_PROTOCOL_TCP, SEATBELT_HOST_OTHER, 443);
+    assert_int_equal(ask(HEAD "(allow network-outbound (local ip \"localhost:*\"))", &out),
+                     ALLOW); /* vector 10 */
+    assert_int_equal(ask(HEAD "(allow network-outbound (remote ip \"localhost:*\"))", &out), DENY);
+}
+
+static void bind_falls_back_to_inbound(void **state)
+{
+    (void)state;
+    const struct seatbelt_question bind = {.operation = "network-bind", .protocol = SEATBELT_PROTOCOL_TCP},
+                                   listen = {.operation = "network-inbound",
+                                             .protocol = SEATBELT_PROTOCOL_TCP};
+    assert_int_equal(ask(HEAD "(allow network-inbound (local ip))", &bind), ALLOW); /* vector 11 */
+    assert_int_equal(ask(HEAD "(allow network-inbound (local ip))", &listen), ALLOW);
+    assert_int_equal(ask(HEAD "(allow network-bind (local ip))", &bind), ALLOW); /* vector 12 */
+    assert_int_equal(ask(HEAD "(allow network-bind (local ip))", &listen), DENY);
+}
+
+static void the_text_of_a_filter_is_never_resolved(void **state)
+{
+    (void)state;
+    const char *const text = HEAD "(allow file-read* (literal \"/tmp/x\"))";
+    assert_int_equal(ask_path(text, "file-read-data", "/private/tmp/x"), DENY); /* vector 13 */
+}
+
+static void filters_side_by_side_are_alternatives(void **state)
+{
+    (void)state;
+    const char *const text = HEAD "(allow file-read-metadata (literal \"/a\") (vnode-type DIRECTORY))";
+    struct seatbelt_question question = {
+        .operation = "file-read-metadata", .path = "/b", .vnode = SEATBELT_VNODE_DIRECTORY};
+    assert_int_equal(ask(text, &question), ALLOW);
+    question.vnode = SEATBELT_VNODE_FILE;
+    assert_int_equal(ask(text, &question), DENY);
+    question.vnode = SEATBELT_VNODE_UNKNOWN;
+    assert_int_equal(ask(text, &question), UNKNOWN);
+    question.path = "/a";
+    assert_int_equal(ask(text, &question), ALLOW);
+}
+
+static void the_line_of_the_deciding_rule_is_told(void **state)
+{
+    (void)state;
+    const struct seatbelt_profile *profile =
+        profile_of("(version 1)\n(deny default)\n\n(allow file-read*\n  (subpath \"/a\"))\n");
+    uint32_t line = 99;
+    (void)seatbelt_decide(profile, &(struct seatbelt_question){.operation = "file-read-data", .path = "/a"},
+                          &line);
+    assert_int_equal(line, 4);
+    (void)seatbelt_decide(profile, &(struct seatbelt_question){.operation = "file-read-data", .path = "/b"},
+                          &line);
+    assert_int_equal(line, 2);
+    (void)seatbelt_decide(profile, &(struct seatbelt_question){.operation = "file-link", .path = "/b"},
+                          &line);
+    assert_int_equal(line, 0);
+    assert_int_equal(seatbelt_decide(profile, &(struct seatbelt_question){.operation = "file-fly"}, &line),
+                     UNKNOWN);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(a_later_filtered_rule_wins),
+        TEST(the_more_specific_operation_wins_in_either_order),
+        TEST(an_unfiltered_rule_is_the_fallback_wherever_it_stands),
+        TEST(an_unfiltered_leaf_beats_a_filtered_wildcard),
+        TEST(deny_default_leaves_some_operations_open),
+        TEST(a_local_filter_on_outbound_opens_everything),
+        TEST(bind_falls_back_to_inbound),
+        TEST(the_text_of_a_filter_is_never_resolved),
+        TEST(filters_side_by_side_are_alternatives),
+        TEST(the_line_of_the_deciding_rule_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
