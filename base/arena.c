@@ -149,10 +149,21 @@ struct arena *arena_child(struct arena *parent)
     struct arena *child = arena_create(0);
     if (child == NULL)
         exhausted(parent);
-    child->parent = parent;
-    child->sibling = parent->children;
-    parent->children = child;
+    arena_adopt(parent, child);
     return child;
+}
+
+void arena_adopt(struct arena *parent, struct arena *orphan)
+{
+    struct chunk **end = &topmost(parent)->spare;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = orphan->spare;
+    orphan->spare = NULL;
+    orphan->exhausted = NULL;
+    orphan->parent = parent;
+    orphan->sibling = parent->children;
+    parent->children = orphan;
 }
 
 static void leave_parent(const struct arena *arena)

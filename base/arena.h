@@ -21,6 +21,9 @@ struct arena *arena_create(size_t expected);
  * memory goes where the parent's does. */
 struct arena *arena_child(struct arena *parent);
 
+/* Makes `orphan`, which arena_create made and another thread may have filled, a child of `parent`. */
+void arena_adopt(struct arena *parent, struct arena *orphan);
+
 /* Frees everything ever allocated from `arena`, and the arena. NULL is allowed. */
 void arena_destroy(struct arena *arena);
 

@@ -5,18 +5,25 @@
 #include <string.h>
 #include <strings.h>
 
-static uint32_t name_slot(const struct name_table *table, const char *name)
+static uint32_t name_slot(const struct name_table *table, const char *name, size_t length)
 {
-    /* By bytes, not by address: the order of slots decides ties between suggestions. */
-    uint32_t mask = table->capacity - 1, at = (uint32_t)hash_bytes(name, strlen(name)) & mask;
-    while (table->slots[at] != NULL && table->slots[at]->name != name)
-        at = (at + 1) & mask;
+    uint32_t mask = table->capacity - 1, at = (uint32_t)hash_bytes(name, length) & mask;
+    for (; table->slots[at] != NULL; at = (at + 1) & mask) {
+        const char *known = table->slots[at]->name;
+        if (strncmp(known, name, length) == 0 && known[length] == '\0')
+            break;
+    }
     return at;
 }
 
-const struct definition *name_find(const struct name_table *table, const char *name)
+const struct definition *name_find(const struct name_table *table, const char *name, size_t length)
 {
-    return table->capacity == 0 || name == NULL ? NULL : table->slots[name_slot(table, name)];
+    return table->capacity == 0 ? NULL : table->slots[name_slot(table, name, length)];
+}
+
+static uint32_t slot_of(const struct name_table *table, const struct definition *definition)
+{
+    return name_slot(table, definition->name, strlen(definition->name));
 }
 
 static void name_grow(struct arena *arena, struct name_table *table)
@@ -26,7 +33,7 @@ static void name_grow(struct arena *arena, struct name_table *table)
     larger.slots = arena_array(arena, larger.capacity, sizeof *larger.slots);
     for (uint32_t i = 0; i < table->capacity; i++)
         if (table->slots[i] != NULL)
-            larger.slots[name_slot(&larger, table->slots[i]->name)] = table->slots[i];
+            larger.slots[slot_of(&larger, table->slots[i])] = table->slots[i];
     *table = larger;
 }
 
@@ -34,7 +41,7 @@ void name_add(struct arena *arena, struct name_table *table, const struct defini
 {
     if (table->count * 2 >= table->capacity)
         name_grow(arena, table);
-    table->slots[name_slot(table, definition->name)] = definition;
+    table->slots[slot_of(table, definition)] = definition;
     table->count++;
 }
 
@@ -91,7 +98,7 @@ static bool let_name_free(struct builder *builder, const struct word *name)
                     "choose another name");
         return false;
     }
-    const struct definition *other = name_find(&builder->here->names, name->bytes);
+    const struct definition *other = name_find(&builder->here->names, name->bytes, name->length);
     if (other != NULL) {
         diagnostic_add(builder->diagnostics,
                        (struct diagnostic){

@@ -13,14 +13,14 @@ struct definition {
     struct span at;
 };
 
-/* Definitions by interned name. All zero is an empty table. */
+/* Definitions by name. All zero is an empty table. */
 struct name_table {
     const struct definition **slots;
     uint32_t count, capacity;
 };
 
-/* The definition of `name` (interned), or NULL. */
-const struct definition *name_find(const struct name_table *table, const char *name);
+/* The definition of the `length` bytes at `name`, or NULL. */
+const struct definition *name_find(const struct name_table *table, const char *name, size_t length);
 
 /* Adds a definition whose name the table does not have. */
 void name_add(struct arena *arena, struct name_table *table, const struct definition *definition);

@@ -197,9 +197,7 @@ static bool read_name(struct reader *reader)
         return read_environment(reader, end);
     enum root root = root_named(word->bytes + 1, end - 1);
     const struct definition *definition =
-        root != ROOTS
-            ? NULL
-            : name_find(&builder->here->names, intern_find(builder->pool, word->bytes + 1, end - 1));
+        root != ROOTS ? NULL : name_find(&builder->here->names, word->bytes + 1, end - 1);
     if (root == ROOTS && definition == NULL)
         return unknown_name(reader, end);
     if (!root_ends(reader, end))

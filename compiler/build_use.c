@@ -100,7 +100,8 @@ static void import_names(struct builder *builder, const struct statement *statem
         const struct definition *definition = used->names.slots[i];
         if (definition == NULL)
             continue;
-        const struct definition *other = name_find(&builder->here->names, definition->name);
+        const struct definition *other =
+            name_find(&builder->here->names, definition->name, strlen(definition->name));
         if (other == NULL)
             name_add(builder->arena, &builder->here->names, definition);
         else if (other != definition)

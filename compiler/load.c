@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/sha256.h"
 #include "base/vector.h"
+#include "compiler/load_parse.h"
 #include "policy/file.h"
 #include "policy/host.h"
 
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { BYTES_A_WORD = 48 };
 
 static void unit_load(struct load *load, struct unit *unit, const char *name, const char *text,
                       uint32_t length, uint32_t depth);
@@ -210,14 +209,23 @@ static struct unit *load_used(struct load *load, struct unit *from, const struct
                  "move what both need into a third file");
         return NULL;
     }
-    if (unit->syntax->has_header && unit->syntax->kind != FILE_PRESET) {
+    return unit;
+}
+
+/* What is used must be a preset, which its parsed text says. */
+static void check_kinds(struct load *load, struct unit *unit)
+{
+    for (uint32_t i = 0; i < unit->use_count; i++) {
+        struct unit_use *use = &unit->uses[i];
+        if (use->unit == NULL || !use->unit->syntax->has_header || use->unit->syntax->kind == FILE_PRESET)
+            continue;
+        const struct word *word = &use->statement->parts->subject;
         complain(load, SBX120_USE_KIND, word,
                  arena_format(load->arena, "only a preset can be used, and %s is none",
                               escape_text(load->arena, word->bytes, word->length)),
                  "name that file with `preset \"NAME\"`, or move the shared rules into a preset");
-        return NULL;
+        use->unit = NULL;
     }
-    return unit;
 }
 
 static void load_uses(struct load *load, struct unit *unit, const struct statement *statement, uint32_t depth)
@@ -235,6 +243,8 @@ static void unit_load(struct load *load, struct unit *unit, const char *name, co
 {
     uint32_t errors = load->diagnostics->errors;
     unit->source = source_add(load->sources, name, text, length);
+    if (unit->index > 0 && parse_can_wait(text, length))
+        return;
     unit->syntax =
         syntax_parse(load->syntax_arena, load->pool, load->sources, unit->source, load->diagnostics);
     unit->syntax_errors = load->diagnostics->errors != errors;
@@ -276,6 +286,9 @@ bool load_files(struct load *load, const struct load_input *input, const char **
         unit->real = canonical(load->arena, input->file);
     }
     unit_load(load, unit, arena_strdup(load->arena, name), text, (uint32_t)length, 0);
+    parse_waiting(load);
+    for (uint32_t i = 0; i < load->unit_count; i++)
+        check_kinds(load, load->units[i]);
     hash_texts(load);
     return true;
 }

@@ -13,6 +13,7 @@
 #include "policy/policy.h"
 
 enum { LOAD_FILE_LIMIT = 64 * 1024 * 1024, LOAD_DEPTH = 16 };
+enum { BYTES_A_WORD = 48 }; /* about as many bytes of a text as hold one word that no other text has */
 
 struct unit;
 
@@ -27,12 +28,12 @@ struct unit {
     const char *record; /* relative to the file of the layer, as struct policy_source wants it */
     const char *real;   /* canonical path, by which a file is known to be read already; NULL as for path */
     const struct builtin_preset *preset; /* NULL: a file */
-    struct syntax_file *syntax;
-    uint32_t source;       /* number of its text */
-    uint32_t index;        /* in struct load.units */
-    bool syntax_errors;    /* in this text */
-    bool open;             /* being loaded: a `use` of it now is a cycle */
-    struct unit_use *uses; /* every `use` of the file in order, those inside `when` too */
+    struct syntax_file *syntax;          /* NULL while it waits to be parsed (load_parse.h) */
+    uint32_t source;                     /* number of its text */
+    uint32_t index;                      /* in struct load.units */
+    bool syntax_errors;                  /* in this text */
+    bool open;                           /* being loaded: a `use` of it now is a cycle */
+    struct unit_use *uses;               /* every `use` of the file in order, those inside `when` too */
     uint32_t use_count, use_capacity;
     struct prepared *prepared; /* what build made of it (build.h) */
 };

@@ -1,5 +1,6 @@
 /* `use`: which files are read, when that is refused, and what comes in under which conditions. */
 #include "compiler/compile.h"
+#include "compiler/load_parse.h"
 
 #include <cmocka.h>
 #include <setjmp.h>
@@ -202,6 +203,105 @@ static void nested_uses_cannot_explode(void **state)
     check("policy", "use \"e1.sbx\"", "125 at main.sbx");
 }
 
+enum { LINES_LARGE = 4000 };
+
+/* A text that is large by its comments. With the word `use` in them it is parsed as soon as it is read. */
+static void write_large(const char *name, const char *statements, bool waits)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(statements, file);
+    for (int i = 0; i < LINES_LARGE; i++)
+        fprintf(file, "# %s %s\n", waits ? "uze" : "use", "------------------------------------");
+    assert_int_equal(fclose(file), 0);
+}
+
+static const struct compilation *compile_large(struct arena *arena, bool waits)
+{
+    static const char *const statements[] = {
+        "sbx 1\npreset \"a\"\nlet A = /a, /b\ngrant read $A\ngrant\ndeny /x exept /y\n",
+        "sbx 1\npreset \"b\"\nlet B = /c\ndeny $B\nwhen os linux {\ngrant write /w\n}\ngrant sideways /d\n",
+        "sbx 1\npolicy \"c\"\ngrant read /never\n",
+    };
+    const struct compile_input input = {.input = {.file = "main.sbx"}};
+    write_large("a.sbx", statements[0], waits);
+    write_large("b.sbx", statements[1], waits);
+    write_large("c.sbx", statements[2], waits);
+    write_text("main.sbx", "sbx 1\npolicy \"t\"\nuse \"b.sbx\"\nuse \"a.sbx\" except $A/1\ngrant read $A\n"
+                           "use \"c.sbx\"\ngrant\nuse \"b.sbx\"\n");
+    return compile(arena, &input);
+}
+
+static void large_texts_say_the_same_when_they_wait(void **state)
+{
+    struct arena *arena = arena_create(0);
+    const struct compilation *waited = compile_large(arena, true), *direct = compile_large(arena, false);
+    const struct diagnostic_list *list = &waited->diagnostics, *other = &direct->diagnostics;
+    (void)state;
+    assert_true(list->errors >= 5);
+    assert_int_equal(list->count, other->count);
+    assert_int_equal(list->errors, other->errors);
+    for (uint32_t i = 0; i < list->count; i++) {
+        assert_int_equal(list->items[i].code, other->items[i].code);
+        assert_string_equal(list->items[i].text, other->items[i].text);
+        assert_memory_equal(&list->items[i].at, &other->items[i].at, sizeof list->items[i].at);
+    }
+    arena_destroy(arena);
+}
+
+static void large_texts_bring_their_rules_and_names(void **state)
+{
+    struct arena *arena = arena_create(0);
+    (void)state;
+    write_large("a.sbx", "sbx 1\npreset \"a\"\nlet A = /a\ngrant read $A\n", true);
+    write_large("b.sbx", "sbx 1\npreset \"b\"\nlet B = /b\ndeny $B\n", true);
+    write_text("main.sbx", "sbx 1\npolicy \"t\"\nuse \"b.sbx\"\nuse \"a.sbx\"\ngrant read $A/1\ndeny $B/1\n");
+    assert_string_equal(compile_file(arena, "main.sbx"),
+                        "grant read /a/1 [main.sbx:5]\ndeny /b/1 [main.sbx:6]\ndeny /b [b.sbx:4]\n"
+                        "grant read /a [a.sbx:4]\n");
+    arena_destroy(arena);
+}
+
+static bool has_use(const struct statement *statement)
+{
+    for (; statement != NULL; statement = statement->next)
+        if (statement->kind == STATEMENT_USE || has_use(statement->children))
+            return true;
+    return false;
+}
+
+/* Whatever two bytes stand before it. */
+static void a_text_that_uses_another_never_waits(void **state)
+{
+    static const char opening[] = "sbx 1\npreset \"p\"\ngrant read /a", closing[] = "use std/dev\n#";
+    size_t at = sizeof opening - 1, length = 256 * 1024;
+    char *text = malloc(length + 1);
+    (void)state;
+    assert_non_null(text);
+    memset(text, '-', length);
+    memcpy(text, opening, at);
+    memcpy(text + at + 2, closing, sizeof closing - 1);
+    text[length] = '\0';
+    assert_true(parse_can_wait(text + at + 6, length - at - 6));
+    for (unsigned bytes = 0; bytes < 0x10000; bytes++) {
+        text[at] = (char)(bytes >> 8);
+        text[at + 1] = (char)bytes;
+        if (!parse_can_wait(text, length))
+            continue;
+        struct arena *arena = arena_create(0);
+        struct source_list sources = {.arena = arena};
+        struct diagnostic_list found = diagnostic_list_in(arena);
+        uint32_t source = source_add(&sources, "p", text, (uint32_t)(at + 2 + sizeof closing - 1));
+        const struct syntax_file *file =
+            syntax_parse(arena, intern_create(arena, 0), &sources, source, &found);
+        assert_false(has_use(file->statements));
+        arena_destroy(arena);
+    }
+    memcpy(text + at, "\n\n", 2);
+    assert_false(parse_can_wait(text, length));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +313,9 @@ int main(void)
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(managed_files_use_only_what_cannot_be_planted),
         cmocka_unit_test(nested_uses_cannot_explode),
+        cmocka_unit_test(large_texts_say_the_same_when_they_wait),
+        cmocka_unit_test(large_texts_bring_their_rules_and_names),
+        cmocka_unit_test(a_text_that_uses_another_never_waits),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
