@@ -465,7 +465,9 @@ static int run(struct launch *launch)
     landlock_scratch_remove(&launch->scratch);
     remove_placeholders(launch);
     afterwards_look(launch->arena, &launch->plan, launch->prepared.work, &start, &launch->lease);
-    return launch_ended(launch, outcome_status(launch, &outcome), left);
+    int code = launch_ended(launch, outcome_status(launch, &outcome), left);
+    watch_reap(&launch->watch);
+    return code;
 }
 
 static enum report_level level_of(const struct options *options)
@@ -516,5 +518,6 @@ int launch(struct arena *arena, const struct options *options)
     watch_end(&launch.watch);
     landlock_scratch_remove(&launch.scratch);
     remove_placeholders(&launch);
+    watch_reap(&launch.watch);
     return EXIT_REFUSED;
 }

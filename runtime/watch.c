@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SHORTEST_TURN = 100 * 1000 }; /* nanoseconds, the least that the kernel takes */
@@ -244,6 +245,12 @@ void watch_end(struct watch *watch)
     if (watch->keeper > 0)
         kill(watch->keeper, SIGKILL);
     watch->socket = -1;
-    watch->keeper = 0;
     watch->holds = false;
+}
+
+void watch_reap(struct watch *watch)
+{
+    if (watch->keeper > 0)
+        waitpid(watch->keeper, NULL, 0);
+    watch->keeper = 0;
 }

@@ -55,6 +55,10 @@ int watch_timeout(const struct watch *watch, int milliseconds);
  * if the run has to end; `lost` then says why. */
 bool watch_heed(struct watch *watch, short events);
 
-/* Ends the keeper. It is not waited for: the kernel takes some milliseconds to forget what was watched. Safe
- * to call twice. */
+/* Kills the keeper and leaves waiting for it to watch_reap: the kernel takes some milliseconds to forget what was
+ * watched, in which there is other work to do. Safe to call twice. */
 void watch_end(struct watch *watch);
+
+/* Waits for the end of a keeper that watch_end killed. Nobody else may ever do so: not every process 1 of a
+ * container reaps what comes to it. */
+void watch_reap(struct watch *watch);
