@@ -214,6 +214,7 @@ bool lease_place_file(struct arena *arena, const char *file, struct lease_place 
                             : slash == file ? "/"
                                             : arena_copy(arena, file, (size_t)(slash - file));
     char canonical[PATH_MAX];
+    struct stat status;
 
     *place = (struct lease_place){.directory = -1, .descriptor = -1};
     place->name = slash == NULL ? file : slash + 1;
@@ -229,7 +230,15 @@ bool lease_place_file(struct arena *arena, const char *file, struct lease_place 
         return false;
     }
     place->path = arena_format(arena, "%s/%s", strcmp(canonical, "/") == 0 ? "" : canonical, place->name);
-    return true;
+    /* The record is renamed over it: of a device, a pipe or a directory nothing would be left. */
+    if (fstatat(place->directory, place->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+        return true;
+    note_add(notes, (struct note){.code = SBX411_LEASE_UNWRITABLE,
+                                  .text = arena_format(arena, "the lease %s would replace what is no file",
+                                                       escape_string(arena, file)),
+                                  .help = "open it and give its descriptor: --lease fd:N"});
+    return false;
 }
 
 /* Opens `path` as a directory of mode 0700, made with its parents if need be. */

@@ -209,6 +209,16 @@ def the_lease_says_what_is_done_when_the_host_replaces_a_file():
 
 
 @test
+def a_lease_does_not_replace_what_is_no_file():
+    with world() as w:
+        os.mkfifo(f"{w.outside}/pipe")
+        for name in ("pipe", "directory"):
+            os.makedirs(f"{w.outside}/directory", exist_ok=True)
+            w.launch("", "true", options=["--lease", f"{w.outside}/{name}"]).refused("SBX411", name)
+        equal(sorted(os.listdir(w.outside)), ["directory", "pipe"])
+
+
+@test
 def records_are_kept_in_the_state_directory():
     with world() as w:
         w.launch("", "true").succeeded()

@@ -159,7 +159,7 @@ def where_no_record_can_be_written_nothing_runs():
         result = in_namespace(w, f"""
             mkdir -p {w.home}/.local/state; mount -t tmpfs -o mode=700,nr_inodes=3 none {w.home}/.local/state
             mkdir -p {w.home}/.local/state/sbx/placeholders; cd {w.work}
-            "{LAUNCHER}" --lease /dev/null {policy} -- echo RAN || code=$?; exit $code""")
+            "{LAUNCHER}" --lease {w.outside}/lease {policy} -- echo RAN || code=$?; exit $code""")
         refused_there(w, result, "No space left on device")
         equal(w.tree(), {})
 
