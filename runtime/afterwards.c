@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "runtime/link.h"
 #include "runtime/placeholder_record.h"
+#include "runtime/remote.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@ enum { AUTORUN_DEPTH = 2 };
 struct look {
     struct arena *arena;
     struct lease *lease;
+    struct remote *remote;
     struct timespec start;
     uint32_t entries, events; /* that may still be visited and told */
     bool bounded;
@@ -73,12 +75,20 @@ static void tell(struct look *look, const char *kind, const char *path)
     lease_event(look->arena, look->lease, kind, path);
 }
 
+/* A directory behind a file system that does not answer is left out. */
+static int open_answering(struct look *look, const char *path, int flags)
+{
+    if (remote_ask(look->remote, path) == 0)
+        return directory_open(path, flags);
+    look->bounded = true;
+    return -1;
+}
+
 /* What is at `name`, which may have several parts, below `directory`, following no link. */
-static bool status_below(const struct look *look, const char *directory, const char *name,
-                         struct stat *status)
+static bool status_below(struct look *look, const char *directory, const char *name, struct stat *status)
 {
     const char *path = join(look, directory, name);
-    int parent = directory_open(path_parent(look->arena, path), O_PATH);
+    int parent = open_answering(look, path_parent(look->arena, path), O_PATH);
     bool known = parent >= 0 && fstatat(parent, strrchr(path, '/') + 1, status, AT_SYMLINK_NOFOLLOW) == 0;
     if (parent >= 0)
         close(parent);
@@ -102,9 +112,9 @@ static const struct dirent *entry_next(struct look *look, DIR *directory)
     return entry;
 }
 
-static DIR *directory_list(const char *path)
+static DIR *directory_list(struct look *look, const char *path)
 {
-    int directory = directory_open(path, O_RDONLY);
+    int directory = open_answering(look, path, O_RDONLY);
     DIR *list = directory < 0 ? NULL : fdopendir(directory);
     if (list == NULL && directory >= 0)
         close(directory);
@@ -120,7 +130,7 @@ static void list_end(DIR *list)
 /* Tells of each new thing in a directory, and in those below it. */
 static void autorun_below(struct look *look, const char *top, int depth)
 {
-    DIR *list = directory_list(top);
+    DIR *list = directory_list(look, top);
     const struct dirent *entry;
     while ((entry = entry_next(look, list)) != NULL) {
         struct stat status;
@@ -137,7 +147,7 @@ static void autorun_below(struct look *look, const char *top, int depth)
 
 static void autorun_look(struct look *look, const char *top)
 {
-    int directory = directory_open(top, O_PATH);
+    int directory = open_answering(look, top, O_PATH);
     for (size_t i = 0; directory >= 0 && i < sizeof autorun_names / sizeof autorun_names[0]; i++) {
         struct stat status;
         bool there = strchr(autorun_names[i], '/') != NULL
@@ -163,7 +173,7 @@ static bool is_sample(const char *name)
 
 static void hooks_look(struct look *look, const char *hooks)
 {
-    DIR *list = directory_list(hooks);
+    DIR *list = directory_list(look, hooks);
     const struct dirent *entry;
     while ((entry = entry_next(look, list)) != NULL) {
         struct stat status;
@@ -176,11 +186,11 @@ static void hooks_look(struct look *look, const char *hooks)
 
 /* By its date of birth, or where the file system keeps none by what Git makes first and seldom touches
  * again. */
-static bool is_new_repository(const struct look *look, const char *directory)
+static bool is_new_repository(struct look *look, const char *directory)
 {
     struct stat status = {0};
     struct statx born;
-    int entry = directory_open(directory, O_PATH);
+    int entry = open_answering(look, directory, O_PATH);
     bool known = entry >= 0 && statx(entry, "", AT_EMPTY_PATH, STATX_BTIME, &born) == 0 &&
                  (born.stx_mask & STATX_BTIME) != 0;
     if (entry >= 0)
@@ -195,7 +205,7 @@ static bool is_new_repository(const struct look *look, const char *directory)
     return is_new(look, &status);
 }
 
-static bool is_git_directory(const struct look *look, const char *directory)
+static bool is_git_directory(struct look *look, const char *directory)
 {
     struct stat status;
     return status_below(look, directory, "HEAD", &status) &&
@@ -242,7 +252,7 @@ static void git_search(struct look *look, const char *top)
         git_look(look, at.path);
         if (at.depth == GIT_DEPTH)
             continue;
-        DIR *list = directory_list(at.path);
+        DIR *list = directory_list(look, at.path);
         const struct dirent *entry;
         while ((entry = entry_next(look, list)) != NULL)
             if ((entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) &&
@@ -268,10 +278,11 @@ static struct directories tops_of(struct arena *arena, const struct plan *plan)
 }
 
 void afterwards_look(struct arena *arena, const struct plan *plan, const char *work,
-                     const struct timespec *start, struct lease *lease)
+                     const struct timespec *start, struct remote *remote, struct lease *lease)
 {
     struct look look = {.arena = arena,
                         .lease = lease,
+                        .remote = remote,
                         .start = *start,
                         .entries = AFTERWARDS_ENTRIES,
                         .events = AFTERWARDS_EVENTS};

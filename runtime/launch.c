@@ -464,7 +464,8 @@ static int run(struct launch *launch)
     groups_end(launch);
     landlock_scratch_remove(&launch->scratch);
     remove_placeholders(launch);
-    afterwards_look(launch->arena, &launch->plan, launch->prepared.work, &start, &launch->lease);
+    afterwards_look(launch->arena, &launch->plan, launch->prepared.work, &start, launch->prepared.remote,
+                    &launch->lease);
     int code = launch_ended(launch, outcome_status(launch, &outcome), left);
     watch_reap(&launch->watch);
     return code;

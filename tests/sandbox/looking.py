@@ -144,6 +144,18 @@ def a_walk_does_not_wait_for_a_silent_directory():
 
 
 @test
+def where_no_pattern_can_match_nothing_is_entered():
+    if not IS_ROOT:
+        return
+    with world() as w:
+        w.make("work/key.pem", "closed")
+        for text in ("deny $WORK/*.pem\n", "deny $WORK/**/*.pem except $WORK/silent\n"):
+            code, out, errors, seconds = silent(w, "direct", text, "sh", "-c", "cat key.pem; echo ran")
+            equal((code, out), (0, "ran\n"), errors)
+            check("SBX458" not in errors and seconds < 60, errors)
+
+
+@test
 def a_silent_directory_of_path_is_left_out():
     if not IS_ROOT:
         return

@@ -65,4 +65,21 @@ def later_matches_are_the_commands_own():
         w.shell("deny $WORK/**/*.pem\n", "echo mine > new.pem && cat new.pem").succeeded()
 
 
+@test
+def what_was_found_in_a_large_tree_stands_in_the_lease_in_one_order():
+    with world() as w:
+        for number in range(60):
+            directory = w.make(f"work/d{number}/e/")
+            for file in range(100):
+                os.mknod(f"{directory}/f{file}")
+            if number % 2:
+                w.make(f"work/d{number}/e/k.pem", MARKER)
+        expected = sorted(f"a pattern denies {w.work}/d{number}/e/k.pem" for number in range(1, 60, 2))
+        policy = w.policy("deny $WORK/**/*.pem\n")
+        for _ in range(2):
+            result, lease = w.lease(policy, "sh", "-c", "cat d*/e/k.pem; true")
+            check(MARKER not in result.succeeded().out, "a match was read")
+            equal([note["text"] for note in lease["notes"] if note["code"] == "SBX425"], expected)
+
+
 main()
