@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { COMPILE = 1, SHOW = 2, WHY = 4, HELP = 8, EVERY = 15, READING = COMPILE | SHOW | WHY };
+enum {
+    COMPILE = 1,
+    SHOW = 2,
+    WHY = 4,
+    HELP = 8,
+    VERIFY = 16,
+    EVERY = 31,
+    READING = COMPILE | SHOW | WHY | VERIFY
+};
 
 const struct command commands[] = {
     {"compile", "FILE", "write what a target needs, by default FILE's stem + .bin", COMPILE, 1, 1, false,
@@ -17,6 +25,8 @@ const struct command commands[] = {
      command_show},
     {"why", "FILE OP ARG | FILE --batch", "may it, and because of which rules", WHY, 1, 3, false,
      command_why},
+    {"verify", "ARTIFACT FILE", "does the artifact mean what FILE means", VERIFY, 2, 2, false,
+     command_verify},
     {"help", "[CODE]", "what a code such as SBX104 means; alone: all codes", HELP, 0, 1, false, command_help},
     {NULL, NULL, NULL, 0, 0, 0, false, NULL},
 };
@@ -25,10 +35,10 @@ const struct command commands[] = {
 
 const struct option option_table[] = {
     {"target", 't', OPTION_TEXT, "TARGET", "bin seatbelt bwrap bwrap-sh seccomp windows json",
-     "what to make; by default what OUT's suffix says", COMPILE, MEMBER(target)},
+     "what to make or to read; by default what the file's suffix says", COMPILE | VERIFY, MEMBER(target)},
     {"output", 'o', OPTION_TEXT, "OUT", NULL, "where to write it; - is standard output", COMPILE,
      MEMBER(output)},
-    {"arch", 0, OPTION_TEXT, "ARCH", "x86_64 aarch64", "processor of the seccomp target", COMPILE,
+    {"arch", 0, OPTION_TEXT, "ARCH", "x86_64 aarch64", "processor of the seccomp target", COMPILE | VERIFY,
      MEMBER(architecture)},
     {"check", 0, OPTION_FLAG, NULL, NULL, "write nothing; exit 1 if OUT is not what would be written",
      COMPILE, MEMBER(check)},
@@ -47,8 +57,8 @@ const struct option option_table[] = {
     {"pure", 0, OPTION_FLAG, NULL, NULL, "look at nothing of this machine", READING, MEMBER(pure)},
     {"json", 0, OPTION_FLAG, NULL, NULL, "print JSON: answers, and messages one a line", READING,
      MEMBER(json)},
-    {"dump", 0, OPTION_TEXT, "STAGE", "syntax policy bound", "print a stage of compiling and stop", READING,
-     MEMBER(dump)},
+    {"dump", 0, OPTION_TEXT, "STAGE", "syntax policy bound", "print a stage of compiling and stop",
+     COMPILE | SHOW | WHY, MEMBER(dump)},
     {"color", 0, OPTION_TEXT, "WHEN", "auto always never", "colors in messages", EVERY, MEMBER(color)},
     {"quiet", 'q', OPTION_FLAG, NULL, NULL, "no notes and warnings", EVERY, MEMBER(quiet)},
     {"verbose", 'v', OPTION_FLAG, NULL, NULL, "say more", EVERY, MEMBER(verbose)},

@@ -21,6 +21,7 @@ def main():
         jobs = {policy: ["compile", policy, "--pure", "-t", "bin", "--check", "-o", os.path.join(folder, "policy.bin")]}
         for artifact in sorted(glob.glob(os.path.join(folder, "policy.*"))):
             jobs[artifact] = ["compile", policy, "--pure", "--check", "-o", artifact]
+            jobs[f"{artifact} (verify)"] = ["verify", artifact, policy, "--pure"]
         if len(jobs) < 2:
             jobs = {policy: ["compile", policy, "--pure", "-t", "json", "-o", "-"]}
         for name, arguments in jobs.items():

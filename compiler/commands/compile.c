@@ -247,6 +247,14 @@ static int deliver(struct job *job, const struct buffer *artifact)
     return problem == NULL ? EXIT_DONE : session_complain(session, problem);
 }
 
+bool artifact_make(struct session *session, const struct target *target, const char *output,
+                   const struct policy *policy, const struct bound_policy *bound, struct buffer *out)
+{
+    struct job job = {
+        .session = session, .target = target, .output = output, .system = bound->bindings.system};
+    return emit(&job, policy, bound, out);
+}
+
 int command_compile(struct session *session)
 {
     struct job job = {.session = session};
