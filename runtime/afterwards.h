@@ -20,7 +20,7 @@ enum { GIT_DEPTH = 2, GIT_DIRECTORIES = 300, AFTERWARDS_ENTRIES = 4000, AFTERWAR
 struct timespec afterwards_start(void);
 
 /* Looks, and adds events to `lease`: git.created, git.hook, git.settings, autorun.changed; afterwards.bounded
- * where the look ended early, also for a file system of `remote` (may be NULL) that does not answer. `work` is
- * $WORK. Whoever else changed such things meanwhile is not told apart. */
+ * where the look ended early, also for a file system of `remote` (may be NULL) that does not answer. `work`
+ * is $WORK. Whoever else changed such things meanwhile is not told apart. */
 void afterwards_look(struct arena *arena, const struct plan *plan, const char *work,
                      const struct timespec *start, struct remote *remote, struct lease *lease);

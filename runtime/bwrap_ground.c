@@ -64,8 +64,8 @@ static bool holds_a_place(const struct plan *plan, const char *mount)
     return false;
 }
 
-/* Nothing can be created in a procfs, and bubblewrap writes its maps there. What is not local may not answer, and
- * is left alone unless a place of the plan, which did answer, lies in it. */
+/* Nothing can be created in a procfs, and bubblewrap writes its maps there. What is not local may not
+ * answer, and is left alone unless a place of the plan, which did answer, lies in it. */
 static bool is_to_close(const struct plan *plan, const struct mount_entry *mount)
 {
     return !mount->read_only && strcmp(mount->type, "proc") != 0 &&
@@ -140,8 +140,8 @@ static bool ground_make_as_user(const struct bwrap_ground *ground)
     return native_map_user(&unheard, ground->user, ground->group) && ground_make(ground);
 }
 
-/* Tried in a process of its own, since there is no way back: a security module may let a namespace be made in which
- * nothing is allowed, and bubblewrap must be able to make its own in it. */
+/* Tried in a process of its own, since there is no way back: a security module may let a namespace be made
+ * in which nothing is allowed, and bubblewrap must be able to make its own in it. */
 static bool works_as_user(const struct bwrap_ground *ground)
 {
     int status = -1;

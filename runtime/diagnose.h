@@ -1,8 +1,8 @@
-/* diagnose.h - which known cause keeps sandboxes from being made on a machine, told from the step that fails,
- * its errno and facts about the machine, never from the text of a message.
+/* diagnose.h - which known cause keeps sandboxes from being made on a machine, told from the step that
+ * fails, its errno and facts about the machine, never from the text of a message.
  *
- * Everything that is asked of the machine goes through one table, so that tests can put a machine in it that is
- * not at hand.
+ * Everything that is asked of the machine goes through one table, so that tests can put a machine in it
+ * that is not at hand.
  */
 #pragma once
 
@@ -25,6 +25,7 @@ struct machine_calls {
 /* This machine. */
 extern const struct machine_calls this_machine;
 
-/* Why namespaces cannot be made on the machine, and what to do. False if they can: the cause lies elsewhere. */
+/* Why namespaces cannot be made on the machine, and what to do. False if they can: the cause lies
+ * elsewhere. */
 bool machine_diagnose(struct arena *arena, const struct machine_calls *machine, const char **cause,
                       const char **remedy);

@@ -19,6 +19,6 @@ struct remote;
 struct remote *remote_find(struct arena *arena);
 
 /* 0 once each of them on the way to `path` (absolute; links are not followed) has answered, else ETIMEDOUT.
- * Each is asked once; at and below an autofs mount, where the question may make a mount, each path is. May be called by
- * several threads; `remote` may be NULL. */
+ * Each is asked once; at and below an autofs mount, where the question may make a mount, each path is. May
+ * be called by several threads; `remote` may be NULL. */
 int remote_ask(struct remote *remote, const char *path);

@@ -14,7 +14,8 @@ struct watchdog {
     bool running, over;
 };
 
-/* From now on there are `seconds` until watchdog_again or watchdog_end. False if there is no thread for it. */
+/* From now on there are `seconds` until watchdog_again or watchdog_end. False if there is no thread for
+ * it. */
 bool watchdog_begin(struct watchdog *watchdog, int seconds);
 
 /* The time counts from now again. */
