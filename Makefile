@@ -133,7 +133,7 @@ ifeq ($(SANITIZE),1)
 check: all $(UNIT) $(REPLAY)
 	tests/run $(BUILD) --sanitized
 else
-check: all $(UNIT) $(ESCAPE)
+check: all $(UNIT) $(ESCAPE) $(REPLAY)
 	$(MAKE) SANITIZE=1 all unit-programs
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif
