@@ -115,48 +115,65 @@ static uint32_t deciding_rule(const struct seatbelt_profile *profile, enum seatb
 }
 
 /* Gives the answer unless a rule that cannot be judged could give the other one. */
-static enum seatbelt_answer answer(const struct seatbelt_profile *profile, bool allow, uint32_t rule,
-                                   const struct open_rules *open, uint32_t *line)
+static enum seatbelt_answer answer(const struct seatbelt_profile *profile, bool allow, uint32_t number,
+                                   const struct open_rules *open, const struct seatbelt_rule **rule)
 {
     uint32_t other = allow ? open->deny : open->allow;
-    rule = other > 0 ? other : rule;
-    if (line != NULL)
-        *line = rule > 0 ? profile->rules.items[rule - 1].line : 0;
+    number = other > 0 ? other : number;
+    *rule = number > 0 ? &profile->rules.items[number - 1] : NULL;
     if (other > 0)
         return SEATBELT_UNKNOWN;
     return allow ? SEATBELT_ALLOW : SEATBELT_DENY;
 }
 
 static enum seatbelt_answer decide(const struct seatbelt_profile *profile,
-                                   const struct seatbelt_question *question, uint32_t *line, bool plainly)
+                                   const struct seatbelt_question *question, bool plainly,
+                                   const struct seatbelt_rule **rule)
 {
     const struct seatbelt_name_slot *named = slot_of(profile->operations, question->operation);
     struct seatbelt_subject subject = subject_of(profile, question);
     struct open_rules open = {0};
-    if (line != NULL)
-        *line = 0;
+    *rule = NULL;
     if (named->name == NULL)
         return SEATBELT_UNKNOWN;
     for (enum seatbelt_operation operation = named->operation;;
          operation = seatbelt_operations[operation].parent) {
-        uint32_t rule = deciding_rule(profile, operation, &subject, plainly, &open);
-        if (rule > 0)
-            return answer(profile, profile->rules.items[rule - 1].allow, rule, &open, line);
+        uint32_t number = deciding_rule(profile, operation, &subject, plainly, &open);
+        if (number > 0)
+            return answer(profile, profile->rules.items[number - 1].allow, number, &open, rule);
         if (seatbelt_operations[operation].parent == SEATBELT_NO_PARENT)
-            return answer(profile, true, 0, &open, line);
+            return answer(profile, true, 0, &open, rule);
         if (operation == SEATBELT_OPERATION_DEFAULT)
-            return answer(profile, false, 0, &open, line);
+            return answer(profile, false, 0, &open, rule);
     }
+}
+
+enum seatbelt_answer seatbelt_decide_rule(const struct seatbelt_profile *profile,
+                                          const struct seatbelt_question *question,
+                                          const struct seatbelt_rule **rule)
+{
+    return decide(profile, question, false, rule);
+}
+
+static enum seatbelt_answer decide_line(const struct seatbelt_profile *profile,
+                                        const struct seatbelt_question *question, bool plainly,
+                                        uint32_t *line)
+{
+    const struct seatbelt_rule *rule;
+    enum seatbelt_answer decided = decide(profile, question, plainly, &rule);
+    if (line != NULL)
+        *line = rule != NULL ? rule->line : 0;
+    return decided;
 }
 
 enum seatbelt_answer seatbelt_decide(const struct seatbelt_profile *profile,
                                      const struct seatbelt_question *question, uint32_t *line)
 {
-    return decide(profile, question, line, false);
+    return decide_line(profile, question, false, line);
 }
 
 enum seatbelt_answer seatbelt_decide_plainly(const struct seatbelt_profile *profile,
                                              const struct seatbelt_question *question, uint32_t *line)
 {
-    return decide(profile, question, line, true);
+    return decide_line(profile, question, true, line);
 }

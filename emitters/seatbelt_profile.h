@@ -117,9 +117,9 @@ struct seatbelt_profile {
         uint32_t count, capacity;
     } rules;
     struct seatbelt_behaviour behaviours[SEATBELT_OPERATIONS];
-    uint64_t entries;
-    struct seatbelt_index *index;          /* of paths as they are */
-    struct seatbelt_index *folded_index;   /* of folded paths */
+    uint64_t entries;                    /* filters with their parts, once for each operation of their rule */
+    struct seatbelt_index *index;        /* of paths as they are */
+    struct seatbelt_index *folded_index; /* of folded paths */
     struct seatbelt_name_slot *operations; /* by name */
     struct seatbelt_scratch *scratch;
 };

@@ -206,7 +206,10 @@ static bool enter_rule(struct seatbelt_machine *machine, expression *at, const s
 {
     struct seatbelt_profile *profile = machine->profile;
     uint32_t number = profile->rules.count;
-    profile->entries += (uint64_t)rule->operations.count * (rule->filters.count + 1);
+    uint64_t size = 1;
+    for (uint32_t f = 0; f < rule->filters.count; f++)
+        size += rule->filters.items[f]->size;
+    profile->entries += rule->operations.count * size;
     if (profile->entries > ENTRIES_MOST)
         return seatbelt_fail(machine, at, "the profile has too many rules") != NULL;
     VECTOR_PUSH(machine->arena, &profile->rules, *rule);
