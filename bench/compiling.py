@@ -9,8 +9,9 @@ from table import exponent
 TEN_THOUSAND, HUNDRED_THOUSAND, MILLION = 10_000, 100_000, 1_000_000
 
 
-def compile_command(build, policy, place):
-    return [os.path.join(build, "sbxc"), policy, "-o", os.path.join(place, "out.bin")]
+def compile_command(build, policy):
+    """To standard output, for with -o FILE sbxc waits for the disk, which is not compiling."""
+    return [os.path.join(build, "sbxc"), policy, "-t", "bin", "-o", "-"]
 
 
 def counts(build, policy):
@@ -30,8 +31,8 @@ def small(table, build, place):
     table.title("A policy of 30 lines with `use std/dev`")
     policy = inputs.project(place)
     empty = [os.path.join(build, "bench/empty")]
-    sbxc = [os.path.join(build, "sbxc"), policy, "-o"]
-    empty, compiled, synced = cold(build, 301, empty, sbxc + ["-"], sbxc + [os.path.join(place, "out.bin")])
+    to_file = [os.path.join(build, "sbxc"), policy, "-o", os.path.join(place, "out.bin")]
+    empty, compiled, synced = cold(build, 301, empty, compile_command(build, policy), to_file)
     made, stages = counts(build, policy)
     table.say("static empty program, wall", empty.wall, "ms")
     table.say("sbxc -o -, wall", compiled.wall, "ms", most=5)
@@ -49,11 +50,11 @@ def say_counts(table, name, made, stages):
     table.say(f"{name}: arena bytes a rule", arena / made["rules"], "B")
 
 
-def grow(table, build, place, name, make):
+def grow(table, build, name, make):
     """From 10,000 rules to a million. Returns the cost of a million."""
     few, many = make(TEN_THOUSAND), make(MILLION)
-    small_cost, = cold(build, 11, compile_command(build, few, place))
-    large_cost, = cold(build, 3, compile_command(build, many, place))
+    small_cost, = cold(build, 11, compile_command(build, few))
+    large_cost, = cold(build, 3, compile_command(build, many))
     factor = MILLION / TEN_THOUSAND
     table.say(f"{name}: 10,000 rules, CPU", small_cost.cpu, "ms")
     table.say(f"{name}: 1,000,000 rules, CPU", large_cost.cpu, "ms")
@@ -67,7 +68,7 @@ def grow(table, build, place, name, make):
 def scale(table, build, place):
     table.title("Compiling many rules")
     policy = inputs.plain(place, HUNDRED_THOUSAND)
-    cost, = cold(build, 7, compile_command(build, policy, place))
+    cost, = cold(build, 7, compile_command(build, policy))
     table.say("100,000 plain paths, wall", cost.wall, "ms", most=250)
     table.say("100,000 plain paths, CPU", cost.cpu, "ms")
     table.say("100,000 plain paths, resident", cost.resident, "MB", most=60)
@@ -75,9 +76,9 @@ def scale(table, build, place):
     for name, (cpu, _, _) in stages.items():
         table.say(f"  of that {name}, CPU", cpu, "ms")
     say_counts(table, "100,000 plain paths", made, stages)
-    large = grow(table, build, place, "16 used files", lambda count: inputs.spread(place, count, 16))
+    large = grow(table, build, "16 used files", lambda count: inputs.spread(place, count, 16))
     table.say("16 used files: 1,000,000 rules, wall", large.wall, "ms", most=3000)
-    grow(table, build, place, "three nested ** a rule", lambda count: inputs.nested(place, count))
+    grow(table, build, "three nested ** a rule", lambda count: inputs.nested(place, count))
     say_counts(table, "three nested ** a rule", *counts(build, inputs.nested(place, TEN_THOUSAND)))
 
 
