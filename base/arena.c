@@ -248,17 +248,37 @@ static bool is_last(const struct arena *arena, const char *memory, size_t size)
     return arena->chunks != NULL && memory + size == chunk_memory(arena->chunks) + arena->chunks->used;
 }
 
-/* Gives back the memory of a block that has a chunk to itself. */
-static void release_large(struct arena *arena, const char *memory, size_t size)
+/* The link to the chunk that a block has to itself, or NULL. */
+static struct chunk **chunk_of_large(struct arena *arena, const char *memory, size_t size)
 {
-    for (struct chunk **link = &arena->chunks; *link != NULL; link = &(*link)->next) {
-        struct chunk *chunk = *link;
-        if (chunk_memory(chunk) != memory || chunk->used != size)
-            continue;
-        *link = chunk->next;
-        chunk_destroy(chunk);
-        return;
-    }
+    struct chunk **link = &arena->chunks;
+    while (*link != NULL && (chunk_memory(*link) != memory || (*link)->used != size))
+        link = &(*link)->next;
+    return size >= BLOCK_LARGE && *link != NULL ? link : NULL;
+}
+
+/* Makes room for `size` bytes in a chunk by moving its pages, which neither copies nor clears them. False where the
+ * system cannot do that. */
+static bool chunk_stretch(struct chunk **link, size_t size)
+{
+#ifdef MREMAP_FIXED
+    size_t head = aligned(sizeof **link), old = head + (*link)->size;
+    size_t whole = (head + size + (SMALL_PAGE - 1)) & ~(size_t)(SMALL_PAGE - 1);
+    char *place = SBX_SANITIZED || whole < HUGE_PAGE ? NULL : huge_pages_create(whole);
+    if (place == NULL)
+        return false;
+    /* After a failure the place may be another thread's already, so it is left as it is. */
+    if (mremap(*link, old, whole, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED)
+        return false;
+    (void)madvise(place, whole, MADV_HUGEPAGE);
+    *link = (struct chunk *)(void *)place;
+    (*link)->size = whole - head;
+    (*link)->used = size;
+    return true;
+#else
+    (void)link, (void)size;
+    return false;
+#endif
 }
 
 void *arena_grow(struct arena *arena, void *memory, size_t size, size_t wanted)
@@ -271,10 +291,18 @@ void *arena_grow(struct arena *arena, void *memory, size_t size, size_t wanted)
         arena->used += more;
         return memory;
     }
+    struct chunk **link = chunk_of_large(arena, memory, whole);
+    if (link != NULL && chunk_stretch(link, aligned(wanted))) {
+        arena->used += aligned(wanted);
+        return chunk_memory(*link);
+    }
     void *moved = arena_alloc(arena, wanted);
     memcpy(moved, memory, size);
-    if (whole >= BLOCK_LARGE)
-        release_large(arena, memory, whole);
+    if ((link = chunk_of_large(arena, memory, whole)) != NULL) {
+        struct chunk *old = *link;
+        *link = old->next;
+        chunk_destroy(old);
+    }
     return moved;
 }
 
