@@ -67,8 +67,9 @@ bool text_needs_not(const struct emit_request *request, const struct bound_rule 
 
 /* A variable without a value leaves grants out, and denies that a built-in preset makes just in case. A deny
  * that the policy's own author wrote must hold. */
-static bool check_variables(const struct emit_request *request, struct names *left_out)
+bool text_variables(const struct emit_request *request, const char *const **names)
 {
+    struct names list = {0}, *left_out = &list;
     const struct policy *policy = request->policy;
     bool held = true;
     for (uint32_t i = 0; i < request->bound->rules.count; i++) {
@@ -96,6 +97,7 @@ static bool check_variables(const struct emit_request *request, struct names *le
             });
     }
     VECTOR_PUSH(request->arena, left_out, NULL);
+    *names = list.items;
     return held;
 }
 
@@ -116,13 +118,11 @@ static void add_scratch(struct arena *arena, struct variable_list *environment)
 bool text_artifact_prepare(const struct emit_request *request, const char *name, bool can_limit,
                            struct text_artifact *artifact)
 {
-    struct names left_out = {0};
     *artifact = (struct text_artifact){0};
     bool held = check_controls(request, name, can_limit, artifact->accepted);
-    if (!check_variables(request, &left_out) || !held)
+    if (!text_variables(request, &artifact->left_out) || !held)
         return false;
     artifact->exceptions = join_exceptions(request->arena, artifact->accepted);
-    artifact->left_out = left_out.items;
     artifact->environment = bound_environment(request->arena, request->bound, request->notes);
     if (bound_scratch(request->bound))
         add_scratch(request->arena, &artifact->environment);

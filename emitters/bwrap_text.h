@@ -16,6 +16,10 @@ struct text_artifact {
 bool text_artifact_prepare(const struct emit_request *request, const char *name, bool can_limit,
                            struct text_artifact *artifact);
 
+/* Checks that no deny of the policy's own hangs on a variable without a value. `names` receives the variables whose
+ * rules are left out, NULL-terminated. False with error notes. */
+bool text_variables(const struct emit_request *request, const char *const **names);
+
 /* "NAME sha256:HEX exceptions=LIST": what the artifact was made from. */
 const char *text_artifact_label(const struct emit_request *request, const struct text_artifact *artifact);
 

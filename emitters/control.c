@@ -2,6 +2,7 @@
 
 #include "emitters/control_bwrap.h"
 #include "emitters/control_landlock.h"
+#include "emitters/control_seatbelt.h"
 
 #include <string.h>
 
@@ -70,6 +71,7 @@ const struct control_entry *control_table_of(enum control_target target)
 {
     return target == CONTROL_TARGET_BWRAP      ? control_bwrap
            : target == CONTROL_TARGET_LANDLOCK ? control_landlock
+           : target == CONTROL_TARGET_SEATBELT ? control_seatbelt
                                                : NULL;
 }
 
@@ -78,6 +80,8 @@ struct control_entry control_entry_of(const struct bound_policy *bound, enum con
 {
     if (target == CONTROL_TARGET_LANDLOCK)
         return control_landlock_entry(bound, control, LANDLOCK_SOCKETS_SINCE);
+    if (target == CONTROL_TARGET_SEATBELT)
+        return control_seatbelt_entry(bound, control);
     return target == CONTROL_TARGET_BWRAP ? control_bwrap_entry(bound, control) : no_target;
 }
 

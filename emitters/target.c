@@ -4,6 +4,7 @@
 #include "emitters/bwrap_args.h"
 #include "emitters/bwrap_sh.h"
 #include "emitters/json.h"
+#include "emitters/seatbelt.h"
 #include "emitters/seccomp.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ const struct target targets[] = {
     {"bin", ".bin", -1, CONTROL_TARGET_BWRAP, emit_bin},
     {"bwrap", ".args", SYSTEM_LINUX, CONTROL_TARGET_BWRAP, emit_bwrap_args},
     {"bwrap-sh", ".sh", SYSTEM_LINUX, CONTROL_TARGET_BWRAP, emit_bwrap_sh},
+    {"seatbelt", ".sb", SYSTEM_MACOS, CONTROL_TARGET_SEATBELT, emit_seatbelt},
     {"seccomp", ".bpf", SYSTEM_LINUX, -1, emit_seccomp},
     {"json", ".json", -1, -1, emit_json},
     {NULL, NULL, -1, -1, NULL},

@@ -2,6 +2,7 @@
 #include "emitters/control.h"
 #include "emitters/control_bwrap.h"
 #include "emitters/control_need.h"
+#include "emitters/control_seatbelt.h"
 #include "emitters/target.h"
 #include "policy/host.h"
 
@@ -286,6 +287,9 @@ static void tables_are_whole(void **state)
         assert_non_null(control_bwrap[i].reason);
         assert_int_equal(control_bwrap[i].instead != NULL,
                          control_bwrap[i].strength == STRENGTH_UNENFORCEABLE);
+        assert_non_null(control_seatbelt[i].reason);
+        assert_int_equal(control_seatbelt[i].instead != NULL,
+                         control_seatbelt[i].strength == STRENGTH_UNENFORCEABLE);
     }
     for (; service_names[services] != NULL; services++) {
         const char *name = control_names[CONTROL_SERVICE_SSH_AGENT + services];
@@ -293,8 +297,8 @@ static void tables_are_whole(void **state)
         assert_string_equal(name + 8, service_names[services]);
     }
     assert_int_equal(CONTROL_SERVICE_SSH_AGENT + services, CONTROLS);
-    assert_null(control_table_of(CONTROL_TARGET_SEATBELT));
     assert_ptr_equal(control_table_of(CONTROL_TARGET_BWRAP), control_bwrap);
+    assert_ptr_equal(control_table_of(CONTROL_TARGET_SEATBELT), control_seatbelt);
 }
 
 static void the_page_shows_the_table(void **state)
@@ -305,10 +309,14 @@ static void the_page_shows_the_table(void **state)
     const char *error = NULL;
     const char *page = file_read(arena, "docs/targets.md", 1 << 20, &length, &error);
     assert_non_null(page);
-    for (int i = 0; i < CONTROLS; i++)
+    for (int i = 0; i < CONTROLS; i++) {
         assert_non_null(
             strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
                                       strength_names[control_bwrap[i].strength], control_bwrap[i].reason)));
+        assert_non_null(strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
+                                                  strength_names[control_seatbelt[i].strength],
+                                                  control_seatbelt[i].reason)));
+    }
     for (const struct target *target = targets; target->name != NULL; target++)
         assert_non_null(strstr(page, arena_format(arena, "| `%s` | `%s` |", target->name, target->suffix)));
     arena_destroy(arena);

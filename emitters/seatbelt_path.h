@@ -1,0 +1,54 @@
+/* seatbelt_path.h - the places that a policy's paths stand for, as filters of a Seatbelt profile.
+ *
+ * The kernel compares resolved paths with the text of a filter and never resolves that text. So a place is written
+ * under each name that the kernel may give it: /tmp, /var and /etc are links into /private, and some of what lies on
+ * the data volume has a second name below /System/Volumes/Data.
+ */
+#pragma once
+
+#include "emitters/seatbelt_write.h"
+
+/* A root that is a parameter, or none, and what follows it: a plain path or canonical pattern text. */
+struct place {
+    const char *root; /* "WORK", "ACCOUNT_HOME"; NULL: absolute */
+    const char *rest; /* "" or "/a/b" */
+    bool pattern;
+};
+
+enum { PLACE_SPELLINGS = 6 };
+
+/* The place of a path of `rule`; notes in `profile` which parameters are used. */
+struct place place_of(struct profile *profile, const struct rule *rule, const struct bound_path *path);
+
+/* The place `rest` below a root of the policy's own, which may be bound. False if the root has no value. */
+bool place_below(struct profile *profile, enum root root, const char *rest, struct place *place);
+
+/* Whether the path hangs on a variable without a value, of which a profile can say nothing. */
+bool place_is_unknown(const struct bound_path *path);
+
+/* The name that the kernel gives the place, as far as that is known here. */
+struct place place_canonical(struct arena *arena, struct place place);
+
+/* Every name of the place, the given one first; returns how many. With `closes` also those that only matter where the
+ * data volume is shown, and of a plain path each normalisation form. */
+uint32_t place_spellings(const struct profile *profile, struct place place, bool closes,
+                         struct place out[PLACE_SPELLINGS * 3]);
+
+/* Appends the place as an expression: "/a/b", WORK_PATH or (string-append WORK_PATH "/a"). Not for patterns. */
+void place_expression(struct buffer *out, struct place place);
+
+/* Appends the filter (KIND EXPRESSION). */
+void place_filter(struct buffer *out, const char *kind, struct place place);
+
+/* Appends the filter (regex ...) of a pattern; see pattern_regex. */
+void place_regex(struct buffer *out, struct place place, bool fold, bool exact);
+
+/* Appends filters that match the place and what is below it, as a grant, an `except` or a limit names it. */
+void place_opens(struct profile *profile, struct buffer *out, struct place place);
+
+/* The same as a deny names it: in any case, in both normalisation forms, and itself while it is missing. */
+void place_closes(struct profile *profile, struct buffer *out, struct place place);
+
+/* A place as text and back, for sets of places: "$WORK/a". */
+const char *place_text(struct arena *arena, struct place place);
+struct place place_read(struct arena *arena, const char *text);
