@@ -79,7 +79,7 @@ const char *escape_string(struct arena *arena, const char *string)
     return escape_text(arena, string, strlen(string));
 }
 
-bool json_string(struct buffer *buffer, const char *bytes, size_t length)
+bool escape_json(struct buffer *buffer, const char *bytes, size_t length)
 {
     bool raw = !utf8_valid(bytes, length);
     buffer_byte(buffer, '"');

@@ -19,4 +19,4 @@ const char *escape_string(struct arena *arena, const char *string);
 
 /* Appends a JSON string with its quotes. Bytes that are not UTF-8 appear as \xHH and a backslash as \\ in the member's
  * value (commands.md, show); returns whether that was needed for invalid bytes ("raw": true). */
-bool json_string(struct buffer *buffer, const char *bytes, size_t length);
+bool escape_json(struct buffer *buffer, const char *bytes, size_t length);

@@ -10,7 +10,7 @@ static void put_member(struct buffer *out, const char *name, const char *value)
     if (value == NULL)
         buffer_string(out, "null");
     else
-        json_string(out, value, strlen(value));
+        escape_json(out, value, strlen(value));
 }
 
 static void put_diagnostic(struct buffer *out, struct source_list *sources,

@@ -9,7 +9,7 @@ const char *const json_levels[] = {[LEVEL_NONE] = "none", [LEVEL_READ] = "read",
 
 void json_text(struct buffer *out, const char *text)
 {
-    json_string(out, text, strlen(text));
+    escape_json(out, text, strlen(text));
 }
 
 bool json_path(struct buffer *out, const char *path)
@@ -28,7 +28,7 @@ bool json_path(struct buffer *out, const char *path)
             buffer_byte(&text, '\\');
         raw = raw || valid == 0 || *path == '\\';
     }
-    json_string(out, text.bytes, text.length);
+    escape_json(out, text.bytes, text.length);
     return raw;
 }
 

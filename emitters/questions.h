@@ -61,6 +61,9 @@ void queries_add_block(struct query_set *set, const uint8_t address[16], uint8_t
 void queries_add_host(struct query_set *set, const char *host, uint16_t port);
 void queries_add_name(struct query_set *set, enum query_kind kind, const char *name);
 
+/* Names that the pattern of a variable matches, and names that it just does not. */
+void queries_add_variable(struct query_set *set, const char *pattern);
+
 /* Adds one question as it is. */
 void queries_add(struct query_set *set, struct query query);
 

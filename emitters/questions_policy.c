@@ -22,8 +22,7 @@ enum { AMOUNTS = sizeof amounts / sizeof *amounts };
 
 /* --- what a policy lists -------------------------------------------------------------------------------- */
 
-/* A name that the pattern of a variable matches, and one that it just does not. */
-static void add_variable(struct query_set *set, const char *pattern)
+void queries_add_variable(struct query_set *set, const char *pattern)
 {
     struct arena *arena = queries_arena(set);
     struct buffer none = buffer_in(arena), some = buffer_in(arena);
@@ -83,7 +82,7 @@ static void add_rule(struct query_set *set, const struct bound_rule *bound)
         add_network(set, rule->network);
     if (rule->kind == RULE_GRANT_ENV || rule->kind == RULE_DENY_ENV || rule->kind == RULE_SET_ENV ||
         (rule->kind == RULE_LIMIT_ENV && rule->name != NULL))
-        add_variable(set, rule->name);
+        queries_add_variable(set, rule->name);
     if (rule->kind == RULE_SET_ENV)
         queries_add_name(set, QUERY_FACT, arena_format(queries_arena(set), "set env %s", rule->name));
 }

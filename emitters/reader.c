@@ -12,6 +12,7 @@ static const struct {
     {"bin", "rule", read_bin},
     {"bwrap", "word", read_bwrap_args},
     {"seccomp", "instruction", read_seccomp},
+    {"json", "line", read_json},
 };
 
 artifact_read *reader_for(const char *target)

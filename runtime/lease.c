@@ -68,7 +68,7 @@ void lease_event(struct arena *arena, struct lease *lease, const char *kind, con
 static void add_string(struct buffer *out, const char *name, const char *value)
 {
     buffer_format(out, ",\"%s\":", name);
-    json_string(out, value, strlen(value));
+    escape_json(out, value, strlen(value));
 }
 
 /* Of a text that was escaped already: it holds no control character, and its backslashes are not doubled again. */
@@ -131,7 +131,7 @@ static void add_layers(struct buffer *out, const struct policy *policy)
     buffer_string(out, ",\"layers\":[");
     for (uint32_t i = 0; i < policy->layer_count; i++) {
         buffer_string(out, i == 0 ? "{\"name\":" : ",{\"name\":");
-        json_string(out, policy->layers[i].name, strlen(policy->layers[i].name));
+        escape_json(out, policy->layers[i].name, strlen(policy->layers[i].name));
         buffer_format(out, ",\"kind\":\"%s\"",
                       policy->layers[i].kind == LAYER_MANAGED ? "managed" : "policy");
         add_hash(out, "hash", policy->layers[i].hash);

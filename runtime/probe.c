@@ -111,13 +111,13 @@ static void add_member(struct buffer *out, const char *name, const char *value)
     if (value == NULL)
         buffer_string(out, "null");
     else
-        json_string(out, value, strlen(value));
+        escape_json(out, value, strlen(value));
 }
 
 static void add_json(struct buffer *out, const struct probe_result *result, const char *kernel)
 {
     buffer_string(out, "{\"kernel\":");
-    json_string(out, kernel, strlen(kernel));
+    escape_json(out, kernel, strlen(kernel));
     buffer_string(out, ",\"backends\":[");
     for (int i = 0; i < PROBE_BACKENDS; i++) {
         const struct probe_backend *backend = &result->backends[i];

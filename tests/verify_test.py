@@ -250,6 +250,57 @@ def check_binary(suite):
     suite.unreadable("a damaged .bin", "edited.bin", "cannot be read")
 
 
+def check_document(suite):
+    for system in ("linux", "macos", "windows"):
+        suite.make("p.json", "p.sbx", *GIVEN, "--os", system)
+        suite.equal(f"a document for {system} as made is equal", "p.json", "p.sbx", *GIVEN, "--os", system)
+    suite.make("p.json", "p.sbx", *GIVEN)
+    lines = suite.read("p.json").decode().splitlines(keepends=True)
+
+    def edited(name, words, change, question, policy, found):
+        """Edits the line that has all of the words; what a rule grants is named with its line."""
+        at = next(at for at, line in enumerate(lines) if all(word in line for word in words))
+        copy = lines[:at] + change(lines[at]) + lines[at + 1:]
+        suite.write("edited.json", "".join(copy))
+        hit = suite.different(name, "edited.json", question, policy, found)
+        if hit is not None and change(lines[at]) and '"effect":"grant"' in copy[at]:
+            suite.expect(f"{name}: the line", hit["line"] == at + 1, hit)
+
+    def swap(old, new):
+        return lambda line: [line.replace(old, new)]
+
+    edited("a grant of more", ['"effect":"grant"', '"path":"/opt/data"'], swap("/opt/data", "/opt"),
+           "read /opt", "deny", "allow")
+    edited("a deny that is gone", ['"effect":"deny"', '"path":"/w/app/.env"'], lambda line: [], "read /w/app/.env", "deny",
+           "allow")
+    edited("another level", ['"effect":"grant"', '"path":"/usr"'], swap('"level":"read"', '"level":"write"'), "write /usr",
+           "deny", "allow")
+    edited("a cap that is higher", ['"effect":"deny"', "workflows"], swap('"level":"read"', '"level":"write"'),
+           "write /w/app/.github/workflows", "deny", "allow")
+    edited("a wider exception", ['"effect":"deny"', "*.pem"], swap("/w/app/tests/fixtures\"}", "/w/app/tests\"}"),
+           "read /w/app/tests/run.pem", "deny", "allow")
+    edited("another pattern", ['"effect":"deny"', "*.pem"], swap("*.pem", "*.pe"), "read /w/app/run.pem", "deny", "allow")
+    edited("a listed level", ['"path":"/opt/data"', '"level":"read"'], swap('"read"', '"write"'), "region /opt/data", "read",
+           "write")
+    edited("another port", ['"effect":"grant"', "[[3000,3010]]"], swap("3010]]", "3011]]"), "connect 127.0.0.1:3011", "deny",
+           "allow")
+    edited("another host", ['"effect":"grant"', '"host":"packages'], swap("packages.example.org", "*.example.org"),
+           "connect sub.packages.example.org:443", "deny", "allow")
+    edited("a class of addresses", ['"effect":"deny"', '"target":"lan"'], swap('"deny"', '"grant"'), "connect 10.0.0.1:443",
+           "deny", "allow")
+    edited("a variable", ['"effect":"deny"', "*_TOKEN"], swap('"deny"', '"grant"'), "env _TOKEN", "deny", "allow")
+    edited("a value", ['"set":{'], swap("development", "production"), "set env NODE_ENV", '"development"', '"production"')
+    edited("a limit", ['"limits":{'], swap("512", "513"), "limit processes", "512", "513")
+    edited("a socket", ['"effect":"grant"', '"class":"socket"'], swap("/run/agent.sock", "/run"), "socket /run", "deny",
+           "allow")
+    edited("execution", ['"effect":"deny"', '"class":"exec"'], lambda line: [], "exec /w/app/vendor", "deny", "allow")
+    edited("scratch", ['"scratch":'], swap("false", "true"), "scratch", "deny", "allow")
+    suite.write("edited.json", "".join(lines)[:-10])
+    suite.unreadable("a document that is cut off", "edited.json", "cannot be read")
+    suite.write("edited.json", '{"sbx":1}')
+    suite.unreadable("another document", "edited.json", "no lists")
+
+
 def check_managed(suite):
     suite.write("m.sbx", 'sbx 1\nmanaged "m"\ndeny $WORK/private\nlimit write to $WORK/build\n')
     layered = GIVEN + ["--managed", "m.sbx"]
@@ -308,7 +359,7 @@ def main():
         suite = Suite(folder)
         suite.policy = POLICY + "".join(f'accept {control} on bwrap because "a test"\n' for control in ACCEPTED)
         suite.write("p.sbx", suite.policy)
-        for check in (check_arguments, check_filter, check_binary, check_managed, check_text, check_calls, check_size):
+        for check in (check_arguments, check_filter, check_binary, check_document, check_managed, check_text, check_calls, check_size):
             check(suite)
     print(f"{suite.passed} passed, {suite.failed} failed")
     sys.exit(1 if suite.failed else 0)

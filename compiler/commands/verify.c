@@ -172,11 +172,11 @@ static void print_json(struct verification *verification)
     for (uint32_t i = 0; i < verification->differences.count; i++) {
         const struct difference *difference = &verification->differences.items[i];
         buffer_string(out, i == 0 ? "\n  {\"question\":" : ",\n  {\"question\":");
-        json_string(out, difference->question, strlen(difference->question));
+        escape_json(out, difference->question, strlen(difference->question));
         buffer_string(out, ",\"policy\":");
-        json_string(out, difference->policy, strlen(difference->policy));
+        escape_json(out, difference->policy, strlen(difference->policy));
         buffer_string(out, ",\"artifact\":");
-        json_string(out, difference->artifact, strlen(difference->artifact));
+        escape_json(out, difference->artifact, strlen(difference->artifact));
         if (difference->line == 0)
             buffer_string(out, ",\"line\":null}");
         else

@@ -24,7 +24,7 @@ static void put_error(struct buffer *out, const char *line, size_t length, const
     why_put_question(out, line, operation, tab != NULL ? tab + 1 : "",
                      tab != NULL ? length - operation - 1 : 0);
     buffer_string(out, ",\"error\":");
-    json_string(out, error, strlen(error));
+    escape_json(out, error, strlen(error));
     buffer_string(out, "}\n");
 }
 

@@ -9,7 +9,7 @@ static const char *const verdict_names[] = {"deny", "allow", "depends"};
 static void put_member(struct buffer *out, const char *name, const char *value)
 {
     buffer_format(out, ",\"%s\":", name);
-    json_string(out, value, strlen(value));
+    escape_json(out, value, strlen(value));
 }
 
 static void put_reason(struct buffer *out, const struct policy *policy, const struct reason *reason)
@@ -19,7 +19,7 @@ static void put_reason(struct buffer *out, const struct policy *policy, const st
         const struct rule *rule = reason->rule->rule;
         const char *text = bound_statement_text(out->arena, policy, reason->rule);
         buffer_string(out, "\"rule\":");
-        json_string(out, text, strlen(text));
+        escape_json(out, text, strlen(text));
         if (!reason->rule->itself) {
             put_member(out, "file", policy->sources[rule->origin.source].name);
             buffer_format(out, ",\"line\":%u", rule->origin.line);
@@ -30,7 +30,7 @@ static void put_reason(struct buffer *out, const struct policy *policy, const st
         buffer_byte(out, ',');
     }
     buffer_string(out, "\"effect\":");
-    json_string(out, reason->effect, strlen(reason->effect));
+    escape_json(out, reason->effect, strlen(reason->effect));
     buffer_byte(out, '}');
 }
 
@@ -38,9 +38,9 @@ void why_put_question(struct buffer *out, const char *operation, size_t operatio
                       const char *argument, size_t length)
 {
     buffer_string(out, "{\"op\":");
-    json_string(out, operation, operation_length);
+    escape_json(out, operation, operation_length);
     buffer_string(out, ",\"arg\":");
-    if (json_string(out, argument, length))
+    if (escape_json(out, argument, length))
         buffer_string(out, ",\"raw\":true");
 }
 
@@ -68,6 +68,6 @@ void why_put_answer(struct buffer *out, const struct policy *policy, const struc
     if (decision->fix == NULL)
         buffer_string(out, "null");
     else
-        json_string(out, decision->fix, strlen(decision->fix));
+        escape_json(out, decision->fix, strlen(decision->fix));
     buffer_string(out, "}\n");
 }
