@@ -4,7 +4,6 @@
 #include "base/vector.h"
 #include "emitters/seatbelt_fold.h"
 #include "emitters/seatbelt_index.h"
-#include "emitters/seatbelt_match.h"
 
 #include <string.h>
 
@@ -79,25 +78,15 @@ static struct seatbelt_subject subject_of(const struct seatbelt_profile *profile
     return subject;
 }
 
-/* Rules that cannot be judged and would have decided: their numbers + 1. */
+/* Rules that cannot be judged and could have decided: their numbers + 1. */
 struct open_rules {
     uint32_t allow, deny;
 };
 
-/* The last rule among `entries` that matches and has a higher number than `least` - 1; else `least`. */
-static uint32_t last_match(const struct seatbelt_profile *profile, const struct seatbelt_entries *entries,
-                           const struct seatbelt_subject *subject, uint32_t least, struct open_rules *open)
+static void keep_open(uint32_t *kept, uint32_t open, uint32_t last)
 {
-    for (uint32_t i = entries->count; i-- > 0 && entries->items[i].rule >= least;) {
-        uint32_t number = entries->items[i].rule + 1;
-        enum seatbelt_match match = seatbelt_match(entries->items[i].filter, subject);
-        if (match == SEATBELT_MATCH)
-            return number;
-        uint32_t *unknown = profile->rules.items[number - 1].allow ? &open->allow : &open->deny;
-        if (match == SEATBELT_MATCH_UNKNOWN && *unknown == 0)
-            *unknown = number;
-    }
-    return least;
+    if (*kept == 0 && open > last)
+        *kept = open;
 }
 
 /* The rule of this very operation that decides, + 1; 0: none. */
@@ -106,12 +95,16 @@ static uint32_t deciding_rule(const struct seatbelt_profile *profile, enum seatb
 {
     const struct seatbelt_behaviour *behaviour = &profile->behaviours[operation];
     bool by_index = !plainly && subject->path.bytes != NULL;
-    uint32_t rule = 0;
-    if (by_index && behaviour->others.count < behaviour->entries.count)
-        rule = seatbelt_index_last(subject->question->fold_case ? profile->folded_index : profile->index,
-                                   operation, &subject->path);
-    rule = last_match(profile, by_index ? &behaviour->others : &behaviour->entries, subject, rule, open);
-    return rule > 0 ? rule : behaviour->unfiltered;
+    const struct seatbelt_entries *rest = by_index ? &behaviour->others : &behaviour->entries;
+    struct seatbelt_verdict verdict = {.rules = profile->rules.items};
+    if (by_index && rest->count < behaviour->entries.count)
+        seatbelt_index_consider(subject->question->fold_case ? profile->folded_index : profile->index,
+                                operation, subject, &verdict);
+    for (uint32_t i = rest->count; i-- > 0 && rest->items[i].rule >= verdict.last;)
+        seatbelt_consider(&verdict, &rest->items[i], subject);
+    keep_open(&open->allow, verdict.open_allow, verdict.last);
+    keep_open(&open->deny, verdict.open_deny, verdict.last);
+    return verdict.last > 0 ? verdict.last : behaviour->unfiltered;
 }
 
 /* Gives the answer unless a rule that cannot be judged could give the other one. */

@@ -177,9 +177,12 @@ static expression *make_ancestors(struct seatbelt_machine *machine, expression *
     if (!add_text(machine, at, &filters, &filled, &(struct seatbelt_text){"/", 1}))
         return NULL;
     for (size_t i = 1; i < path->length; i++) {
-        struct seatbelt_text ancestor = {path->bytes, i};
-        if (!seatbelt_step(machine, at) ||
-            (path->bytes[i] == '/' && !add_text(machine, at, &filters, &filled, &ancestor)))
+        if (!seatbelt_step(machine, at))
+            return NULL;
+        if (path->bytes[i] != '/')
+            continue;
+        struct seatbelt_text ancestor = {arena_copy(machine->arena, path->bytes, i), i};
+        if (!add_text(machine, at, &filters, &filled, &ancestor))
             return NULL;
     }
     return any_of(machine, at, &filters);

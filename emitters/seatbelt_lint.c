@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "base/vector.h"
 #include "emitters/seatbelt_decide.h"
+#include "emitters/seatbelt_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,10 @@
 
 enum { STRING_LONG = 900, RULE_LARGE = 30000, QUESTIONS_MOST = 200000 };
 
-/* Paths that rules allow for one operation, sorted. */
+/* Where rules allow one operation, sorted; the number is that of the entry. */
 struct allowed {
     struct sort_item *items;
     uint32_t count;
-    uint32_t first; /* number of the first rule with a filter that allows, + 1; 0: none */
 };
 
 struct linter {
@@ -205,11 +205,9 @@ static void gather_allowed(struct linter *linter, enum seatbelt_operation operat
         const struct seatbelt_entry *entry = &entries->items[i];
         if (!linter->profile->rules.items[entry->rule].allow)
             continue;
-        if (allowed->first == 0)
-            allowed->first = entry->rule + 1;
-        if (is_plain_path(entry->filter))
-            allowed->items[allowed->count++] = (struct sort_item){
-                .bytes = entry->filter->text.bytes, .length = (uint32_t)entry->filter->text.length};
+        struct seatbelt_text guard = seatbelt_guard(linter->arena, entry->filter);
+        allowed->items[allowed->count++] =
+            (struct sort_item){.bytes = guard.bytes, .length = (uint32_t)guard.length, .number = i};
     }
     sort_bytes(linter->arena, allowed->items, allowed->count);
 }
@@ -228,14 +226,27 @@ static const struct seatbelt_rule *opened_by(struct linter *linter, enum seatbel
     return rule->allow && names(rule, operation) && !is_meant ? rule : NULL;
 }
 
-static uint32_t first_below(const struct allowed *allowed, const struct seatbelt_text *top)
+/* The rule that may open something for `operation` where `deny` does not know what its filter is about: an earlier one is
+ * enough, as nobody can tell whether two such filters overlap. */
+static const struct seatbelt_rule *
+opened_maybe(const struct linter *linter, enum seatbelt_operation operation, const struct seatbelt_rule *deny,
+             const struct seatbelt_filter *filter, const struct sort_item *item)
+{
+    const struct seatbelt_entry *entry = &linter->profile->behaviours[operation].entries.items[item->number];
+    const struct seatbelt_rule *rule = &linter->profile->rules.items[entry->rule];
+    bool is_alike =
+        entry->filter->sorts == 0 || filter->sorts == 0 || (entry->filter->sorts & filter->sorts) != 0;
+    return is_alike && rule < deny ? rule : NULL;
+}
+
+/* The first item that is not before `top`. */
+static uint32_t first_from(const struct allowed *allowed, const struct seatbelt_text *top)
 {
     uint32_t low = 0, high = allowed->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const struct sort_item *item = &allowed->items[middle];
-        size_t shorter = item->length < top->length ? item->length : top->length;
-        int order = memcmp(item->bytes, top->bytes, shorter);
+        int order = memcmp(item->bytes, top->bytes, item->length < top->length ? item->length : top->length);
         if (order < 0 || (order == 0 && item->length < top->length))
             low = middle + 1;
         else
@@ -244,47 +255,98 @@ static uint32_t first_below(const struct allowed *allowed, const struct seatbelt
     return low;
 }
 
-static bool is_inside(const struct sort_item *item, const struct seatbelt_text *top)
+static bool begins(const struct sort_item *item, const struct seatbelt_text *top)
 {
     return item->length >= top->length && memcmp(item->bytes, top->bytes, top->length) == 0;
 }
 
-static const struct seatbelt_rule *opened_within(struct linter *linter, enum seatbelt_operation operation,
-                                                 const struct seatbelt_rule *deny,
-                                                 const struct seatbelt_filter *filter)
+static bool is_inside(const struct sort_item *item, const struct seatbelt_text *top)
+{
+    return item->length == top->length || top->length <= 1 || item->bytes[top->length] == '/';
+}
+
+static bool is_plain_item(const struct linter *linter, enum seatbelt_operation operation,
+                          const struct sort_item *item)
+{
+    return is_plain_path(linter->profile->behaviours[operation].entries.items[item->number].filter);
+}
+
+/* What is allowed at `top` or below. */
+static const struct seatbelt_rule *opened_below(struct linter *linter, enum seatbelt_operation operation,
+                                                const struct seatbelt_rule *deny,
+                                                const struct seatbelt_filter *filter,
+                                                const struct seatbelt_text *top)
 {
     const struct allowed *allowed = &linter->allowed[operation];
-    const struct seatbelt_rule *rule = opened_by(linter, operation, deny, filter->text.bytes);
-    if (filter->kind == SEATBELT_FILTER_LITERAL)
-        return rule;
-    for (uint32_t i = first_below(allowed, &filter->text); rule == NULL && i < allowed->count; i++) {
-        if (!is_inside(&allowed->items[i], &filter->text) || linter->questions > QUESTIONS_MOST)
+    const struct seatbelt_rule *rule = NULL;
+    for (uint32_t i = first_from(allowed, top); rule == NULL && i < allowed->count; i++) {
+        const struct sort_item *item = &allowed->items[i];
+        if (!begins(item, top) || ++linter->questions > QUESTIONS_MOST)
             break;
-        rule = opened_by(linter, operation, deny, allowed->items[i].bytes);
+        if (!is_inside(item, top))
+            continue;
+        rule = is_plain_item(linter, operation, item) ? opened_by(linter, operation, deny, item->bytes)
+                                                      : opened_maybe(linter, operation, deny, filter, item);
     }
     return rule;
 }
 
-/* Of a filter that is more than a path nobody can tell whether it overlaps: an earlier rule that allows is enough. */
-static const struct seatbelt_rule *
-opened_maybe(const struct linter *linter, enum seatbelt_operation operation, const struct seatbelt_rule *deny)
+/* What composed filters that stand exactly at `place` allow. */
+static const struct seatbelt_rule *opened_at(struct linter *linter, enum seatbelt_operation operation,
+                                             const struct seatbelt_rule *deny,
+                                             const struct seatbelt_filter *filter,
+                                             const struct seatbelt_text *place)
 {
-    const struct seatbelt_rule *rules = linter->profile->rules.items;
+    const struct allowed *allowed = &linter->allowed[operation];
+    const struct seatbelt_rule *rule = NULL;
+    for (uint32_t i = first_from(allowed, place); rule == NULL && i < allowed->count; i++) {
+        const struct sort_item *item = &allowed->items[i];
+        if (!begins(item, place) || item->length != place->length || ++linter->questions > QUESTIONS_MOST)
+            break;
+        if (!is_plain_item(linter, operation, item))
+            rule = opened_maybe(linter, operation, deny, filter, item);
+    }
+    return rule;
+}
+
+/* What a rule on `operation` opens of what one filter of `deny` was meant to close. */
+static const struct seatbelt_rule *opened_within(struct linter *linter, enum seatbelt_operation operation,
+                                                 const struct seatbelt_rule *deny,
+                                                 const struct seatbelt_filter *filter)
+{
+    struct seatbelt_text guard = seatbelt_guard(linter->arena, filter);
+    const char *path = arena_copy(linter->arena, guard.bytes, guard.length);
+    const struct seatbelt_rule *rule = guard.length > 0 ? opened_by(linter, operation, deny, path) : NULL;
+    /* Of a path itself the profile can be asked; that says nothing of what lies below, or of composed filters. */
+    if (rule != NULL || filter->kind == SEATBELT_FILTER_LITERAL)
+        return rule;
+    rule = opened_below(linter, operation, deny, filter, &guard);
+    for (size_t i = 0; rule == NULL && i < guard.length; i++) {
+        struct seatbelt_text above = {guard.bytes, i};
+        if (i <= 1 || guard.bytes[i] == '/')
+            rule = opened_at(linter, operation, deny, filter, &above);
+    }
+    return rule;
+}
+
+/* A rule without filter that allows `operation` opens all of it, wherever it stands. */
+static const struct seatbelt_rule *opened_wholly(const struct linter *linter,
+                                                 enum seatbelt_operation operation)
+{
     uint32_t unfiltered = linter->profile->behaviours[operation].unfiltered;
-    uint32_t first = linter->allowed[operation].first;
-    if (unfiltered > 0 && rules[unfiltered - 1].allow)
-        return &rules[unfiltered - 1];
-    return first > 0 && &rules[first - 1] < deny ? &rules[first - 1] : NULL;
+    const struct seatbelt_rule *rule = unfiltered > 0 ? &linter->profile->rules.items[unfiltered - 1] : NULL;
+    return rule != NULL && rule->allow ? rule : NULL;
 }
 
 static void check_below(struct linter *linter, const struct seatbelt_rule *deny,
                         enum seatbelt_operation above, enum seatbelt_operation operation)
 {
     const struct seatbelt_rule *rule = NULL;
-    for (uint32_t i = 0; i < deny->filters.count && rule == NULL; i++)
-        rule = is_plain_path(deny->filters.items[i])
-                   ? opened_within(linter, operation, deny, deny->filters.items[i])
-                   : opened_maybe(linter, operation, deny);
+    for (uint32_t i = 0; i < deny->filters.count && rule == NULL; i++) {
+        rule = opened_within(linter, operation, deny, deny->filters.items[i]);
+        if (rule == NULL && !is_plain_path(deny->filters.items[i]))
+            rule = opened_wholly(linter, operation);
+    }
     if (rule != NULL)
         note(linter, SEATBELT_FINDING_CUT_NOTHING, deny,
              arena_format(linter->arena, "%s stays allowed by line %u: the deny of %s must name it",

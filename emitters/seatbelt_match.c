@@ -264,3 +264,17 @@ enum seatbelt_match seatbelt_match(const struct seatbelt_filter *filter,
     }
     return SEATBELT_MATCH_UNKNOWN;
 }
+
+void seatbelt_consider(struct seatbelt_verdict *verdict, const struct seatbelt_entry *entry,
+                       const struct seatbelt_subject *subject)
+{
+    uint32_t number = entry->rule + 1;
+    if (number <= verdict->last)
+        return;
+    enum seatbelt_match match = seatbelt_match(entry->filter, subject);
+    uint32_t *open = verdict->rules[entry->rule].allow ? &verdict->open_allow : &verdict->open_deny;
+    if (match == SEATBELT_MATCH)
+        verdict->last = number;
+    else if (match == SEATBELT_MATCH_UNKNOWN && number > *open)
+        *open = number;
+}
