@@ -116,23 +116,45 @@ static void put_defines(struct buffer *out, const struct profile *profile)
     put_define(out, "TERMINAL", false);
 }
 
-/* A grant on such a root itself must not come out as the home directory or above it (language.md 3). */
-static void put_wide_conditions(struct buffer *out, const struct profile *profile,
-                                const struct file_rules *rules)
+/* Whether the rule opens or limits to such a root itself: that must not come out as the home directory or above it
+ * (language.md 3). */
+static bool may_be_wide(const struct bound_rule *bound)
 {
-    bool seen[ROOTS] = {false};
-    const struct placed_grants *const lists[] = {&rules->automatic, &rules->configured};
-    for (int list = 0; list < 2; list++)
-        for (uint32_t i = 0; i < lists[list]->count; i++) {
-            const struct placed_grant *grant = &lists[list]->items[i];
-            enum root root = grant->bound->rule->path.root;
-            bool whole = grant->place.root != NULL && *grant->place.rest == '\0';
-            if (!whole || seen[root] || root == ROOT_HOME || root >= ROOT_ENV)
-                continue;
-            seen[root] = true;
-            buffer_format(out, "; requires: \"$%s\" not-at-or-above \"$HOME\"\n",
-                          escape_string(profile->arena, grant->place.root));
-        }
+    enum rule_kind kind = bound->rule->kind;
+    enum root root = bound->rule->path.root;
+    bool opens = kind == RULE_GRANT || kind == RULE_LIMIT_READ || kind == RULE_LIMIT_WRITE;
+    return opens && !bound->dropped && !bound->holds_as_deny_write && bound->at.path != NULL &&
+           !place_is_unknown(&bound->at) && root != ROOT_SLASH && root != ROOT_DRIVE && root != ROOT_HOME &&
+           *bound->rule->path.rest == '\0';
+}
+
+/* Binding has compared what both have a value. */
+static void put_wide_conditions(struct buffer *out, struct profile *profile)
+{
+    const struct bound_policy *bound = profile->request->bound;
+    const struct root_value *home = &bound->bindings.roots[ROOT_HOME];
+    struct place caller = {"HOME", "", false};
+    struct place_set wide = {0};
+    if (home->state == ROOT_UNSET)
+        return;
+    if (home->state == ROOT_BOUND)
+        caller = (struct place){NULL, home->paths[0], false};
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        if (!may_be_wide(rule))
+            continue;
+        struct place place = place_of(profile, rule->rule, &rule->at);
+        if (place.root != NULL || caller.root != NULL)
+            VECTOR_PUSH(profile->arena, &wide, place_text(profile->arena, place));
+    }
+    place_set_finish(&wide);
+    for (uint32_t i = 0; i < wide.count; i++) {
+        buffer_string(out, "; requires: ");
+        place_quote(out, place_read(profile->arena, wide.items[i]));
+        buffer_string(out, " not-at-or-above ");
+        place_quote(out, caller);
+        buffer_byte(out, '\n');
+    }
 }
 
 static void put_left_out(struct buffer *out, const char *const *left_out)
@@ -232,7 +254,7 @@ bool emit_seatbelt(const struct emit_request *request, struct buffer *out)
     put_label(&head, request);
     buffer_string(&head, "; Edits belong in the .sbx file; this profile is then made again.\n;\n");
     put_parameters(&head, &profile);
-    put_wide_conditions(&head, &profile, &rules);
+    put_wide_conditions(&head, &profile);
     grants_conditions(&profile, &rules.configured, &head);
     put_variables(&head, &profile);
     put_left_out(&head, left_out);

@@ -1,6 +1,5 @@
 #include "emitters/seatbelt_order.h"
 
-#include "base/escape.h"
 #include "policy/fold.h"
 
 #include <stdlib.h>
@@ -80,20 +79,13 @@ static void mark_covered(const struct placed_grants *grants, bool *covered)
     }
 }
 
-static void put_place(struct profile *profile, struct buffer *out, struct place place)
-{
-    struct place canonical = place_canonical(profile->arena, place);
-    const char *text = place_text(profile->arena, canonical);
-    buffer_format(out, "\"%s\"", escape_string(profile->arena, *text == '\0' ? "/" : text));
-}
-
-static void put_condition(struct profile *profile, struct buffer *out, const struct placed_grant *grant,
-                          const char *relation, const struct placed_grant *other)
+static void put_condition(struct buffer *out, const struct placed_grant *grant, const char *relation,
+                          const struct placed_grant *other)
 {
     buffer_string(out, "; requires: ");
-    put_place(profile, out, grant->place);
+    place_quote(out, grant->place);
     buffer_format(out, " %s ", relation);
-    put_place(profile, out, other->place);
+    place_quote(out, other->place);
     buffer_byte(out, '\n');
 }
 
@@ -123,8 +115,8 @@ void grants_conditions(struct profile *profile, const struct placed_grants *gran
                 return;
             }
             if (later->bound->rule->level == LEVEL_WRITE)
-                put_condition(profile, out, later, "not-at-or-above", first);
+                put_condition(out, later, "not-at-or-above", first);
             else
-                put_condition(profile, out, first, "not-below", later);
+                put_condition(out, first, "not-below", later);
         }
 }

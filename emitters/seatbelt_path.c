@@ -256,3 +256,16 @@ void place_closes(struct profile *profile, struct buffer *out, struct place plac
         place_filter(out, "subpath", names[i]);
     }
 }
+
+void place_quote(struct buffer *out, struct place place)
+{
+    const char *name = place_text(out->arena, place_canonical(out->arena, place));
+    const char *text = escape_string(out->arena, *name == '\0' ? "/" : name);
+    buffer_byte(out, '"');
+    for (; *text != '\0'; text++)
+        if (*text == '"')
+            buffer_string(out, "\\x22");
+        else
+            buffer_byte(out, *text);
+    buffer_byte(out, '"');
+}

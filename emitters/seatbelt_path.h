@@ -52,3 +52,7 @@ void place_closes(struct profile *profile, struct buffer *out, struct place plac
 /* A place as text and back, for sets of places: "$WORK/a". */
 const char *place_text(struct arena *arena, struct place place);
 struct place place_read(struct arena *arena, const char *text);
+
+/* Appends a place for a line of the header: its canonical name in quotes, with \xHH for what would end them or cannot be
+ * shown. */
+void place_quote(struct buffer *out, struct place place);
