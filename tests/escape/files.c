@@ -76,11 +76,12 @@ static void exchange(char **arguments)
     syscall(SYS_renameat2, AT_FDCWD, arguments[0], AT_FDCWD, arguments[1], EXCHANGE);
 }
 
-/* For another run to stumble over. */
-static void exchange_forever(char **arguments)
+/* As soon as the first path exists. */
+static void exchange_after(char **arguments)
 {
-    for (;;)
-        exchange(arguments);
+    while (access(arguments[0], F_OK) != 0)
+        ;
+    exchange(arguments + 1);
 }
 
 static void rename_file(char **arguments)
@@ -252,7 +253,7 @@ const struct attempt file_attempts[] = {
     {"read-by-rename", read_by_rename},
     {"rename", rename_file},
     {"exchange", exchange},
-    {"exchange-forever", exchange_forever},
+    {"exchange-after", exchange_after},
     {"symlink", make_symlink},
     {"replace-by-symlink", replace_by_symlink},
     {"write", write_file},

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 
 from harness import attempt, parent, proc, status
 
@@ -79,6 +80,7 @@ def stop_process_1_and_stay(w):
 @attempt("LAUNCHER_DEATH")
 def outlive_the_launcher(w):
     with w.held("stay"):
+        time.sleep(0.1)  # until process 1 has said that the command runs
         w.launcher.kill()
         w.launcher.wait()
         return not w.gone_within(0.5)
