@@ -304,13 +304,17 @@ class Suite:
                 self.shown |= {name for names in one.sets for name in names}
                 print(f"# not to be had on this machine: {one.name}", flush=True)
                 continue
-            try:
-                self.try_one(one)
-                self.say(True, one.name)
-            except Exception as error:  # one failing attempt must not hide the others
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                found = isinstance(error, AssertionError)
-                self.say(False, one.name, str(error) if found else f"{error!r} at {where.filename}:{where.lineno}")
+            self.judge(one, self.try_one)
+
+    def judge(self, one, trying):
+        """Says whether `trying(one)` went through; one failing attempt must not hide the others."""
+        try:
+            trying(one)
+            self.say(True, one.name)
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            found = isinstance(error, AssertionError)
+            self.say(False, one.name, str(error) if found else f"{error!r} at {where.filename}:{where.lineno}")
 
     def measures_shown(self):
         """Each measure is what stops at least one attempt; what only root can try counts for root."""

@@ -140,6 +140,12 @@ def overwrite_the_memory_of_process_1(w):
         return process is not None and stack_secret(parent(process)) == b"x" * 16
 
 
+def link_of(path):
+    with contextlib.suppress(OSError):
+        return os.readlink(path)
+    return ""
+
+
 @attempt("HIDDEN_PROCESS")
 def list_the_descriptors_of_process_1(w):
     with w.held("list-descriptors-of-first-process") as process:
@@ -147,7 +153,7 @@ def list_the_descriptors_of_process_1(w):
         if process is None or not sockets:
             return False
         one = parent(process)
-        real = {os.readlink(f"/proc/{one}/fd/{name}") for name in os.listdir(f"/proc/{one}/fd")}
+        real = {link_of(f"/proc/{one}/fd/{name}") for name in os.listdir(f"/proc/{one}/fd")}
         return set(sockets) <= real
 
 
@@ -252,9 +258,9 @@ def have_capabilities(w):
 
 
 def own_users(process):
-    """Whether the process has a user namespace other than that of process 1."""
-    one, mine = (os.readlink(f"/proc/{number}/ns/user") for number in (parent(process), process))
-    return one != mine
+    """Whether the process has a user namespace other than that of process 1, which shows it to its owner alone."""
+    one = link_of(f"/proc/{parent(process)}/ns/user") or link_of("/proc/self/ns/user")
+    return link_of(f"/proc/{process}/ns/user") != one
 
 
 def makes_users(w, *move):
