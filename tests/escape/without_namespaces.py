@@ -11,7 +11,6 @@ LETS_OUT = {
         change_the_mode_of_a_denied_file rename_the_directory_above_a_denied_file
         exchange_the_directory_above_a_denied_one read_where_a_denied_link_leads rewrite_the_policy
         put_another_policy_in_its_place remove_the_records_of_runs take_a_mask_away
-        read_a_denied_file_that_the_host_has_replaced
     """,
     "fs.deny.pattern": "read_a_match_of_a_pattern",
     "fs.deny.missing": """
@@ -26,6 +25,8 @@ LETS_OUT = {
     "socket.path": "connect_to_a_unix_socket_while_they_are_open",
     "": "open_a_device_node_in_the_workspace change_the_terminal_on_standard_input",
 }
+# There is no mask that the host could take away.
+LEFT_OUT = "read_a_denied_file_that_the_host_has_replaced"
 ACCEPTED = """fs.closed fs.write process.tree fs.deny fs.deny.pattern fs.deny.missing scratch socket.path
     ipc.abstract ipc.signal""".split()
 
@@ -44,5 +45,5 @@ def try_one(suite, one, control):
 def run(suite):
     controls = {name: control for control, names in LETS_OUT.items() for name in names.split()}
     for one in ATTEMPTS:
-        if one.tried and (one.possible is None or one.possible()):
+        if one.function.__name__ != LEFT_OUT and one.tried and (one.possible is None or one.possible()):
             suite.judge(one, lambda one: try_one(suite, one, controls.get(one.function.__name__)))
