@@ -44,16 +44,32 @@ static bool is_component(const char *bytes, size_t length, const char *word)
     return length == strlen(word) && memcmp(bytes, word, length) == 0;
 }
 
-/* Whether the first component is a symbolic link of macOS; `itself`: also if nothing follows it. */
-static bool is_below_link(const char *bytes, size_t length, bool itself)
+/* Where the first component leads if it is a symbolic link of macOS, else NULL; `itself`: also if nothing follows it. */
+static const char *link_of(const char *bytes, size_t length, bool itself)
 {
-    static const char *const links[] = {"tmp", "var", "etc", "home"};
+    static const struct {
+        const char *name, *before;
+    } links[] = {
+        {"tmp", "/private"}, {"var", "/private"}, {"etc", "/private"}, {"home", "/System/Volumes/Data"}};
     const char *slash = memchr(bytes, '/', length);
     size_t first = slash != NULL ? (size_t)(slash - bytes) : length;
     for (size_t i = 0; (slash != NULL || itself) && i < sizeof links / sizeof *links; i++)
-        if (is_component(bytes, first, links[i]))
-            return true;
-    return false;
+        if (is_component(bytes, first, links[i].name))
+            return links[i].before;
+    return NULL;
+}
+
+/* Whether the rule's answer holds where the link leads too: then both spellings are there, as they may well be. */
+static bool holds_beyond(const struct linter *linter, const struct seatbelt_rule *rule, const char *before,
+                         const struct seatbelt_text *path)
+{
+    const struct seatbelt_question question = {
+        .operation = seatbelt_operations[rule->operations.items[0]].name,
+        .path =
+            arena_format(linter->arena, "%s%s", before, arena_copy(linter->arena, path->bytes, path->length)),
+    };
+    enum seatbelt_answer answer = seatbelt_decide(linter->profile, &question, NULL);
+    return answer == (rule->allow ? SEATBELT_ALLOW : SEATBELT_DENY);
 }
 
 static const char *dead_component(const struct seatbelt_text *path)
@@ -71,23 +87,34 @@ static const char *dead_component(const struct seatbelt_text *path)
     return NULL;
 }
 
-/* Why no path of the kernel's is matched, or NULL. A literal may name a link itself, which has to be looked at on the
- * way through it. */
-static const char *dead_reason(const struct seatbelt_filter *filter)
+/* Where a filter's path goes through a link of macOS: what to write before it; else NULL. A literal may name a link
+ * itself, which has to be looked at on the way through it. */
+static const char *link_within(const struct seatbelt_filter *filter)
 {
-    static const char through_link[] = "goes through a symbolic link of macOS: write /private before it";
     const struct seatbelt_text *path = &filter->text;
-    if (filter->kind == SEATBELT_FILTER_REGEX)
-        return path->length > 2 && memcmp(path->bytes, "^/", 2) == 0 &&
-                       is_below_link(path->bytes + 2, path->length - 2, false)
-                   ? through_link
-                   : NULL;
+    const char *root = filter->kind == SEATBELT_FILTER_REGEX ? "^/" : "/";
+    size_t length = strlen(root);
+    if (path->length < length || memcmp(path->bytes, root, length) != 0)
+        return NULL;
+    return link_of(path->bytes + length, path->length - length, filter->kind == SEATBELT_FILTER_SUBPATH);
+}
+
+/* Why no path of the kernel's is matched, or NULL. */
+static const char *dead_reason(const struct linter *linter, const struct seatbelt_rule *rule,
+                               const struct seatbelt_filter *filter)
+{
+    const struct seatbelt_text *path = &filter->text;
+    const char *before = link_within(filter);
+    bool is_regex = filter->kind == SEATBELT_FILTER_REGEX;
+    if (before != NULL && (is_regex || !holds_beyond(linter, rule, before, path)))
+        return arena_format(linter->arena, "goes through a symbolic link of macOS: write %s before it",
+                            before);
+    if (is_regex || before != NULL)
+        return NULL;
     if (path->bytes[0] != '/')
         return "does not begin with /";
     if (filter->kind != SEATBELT_FILTER_PREFIX && path->length > 1 && path->bytes[path->length - 1] == '/')
         return "ends in /";
-    if (is_below_link(path->bytes + 1, path->length - 1, filter->kind == SEATBELT_FILTER_SUBPATH))
-        return through_link;
     return dead_component(path);
 }
 
@@ -135,7 +162,7 @@ static void check_filter(struct linter *linter, const struct seatbelt_rule *rule
                          const struct seatbelt_filter *filter)
 {
     bool is_path = filter->kind <= SEATBELT_FILTER_REGEX;
-    const char *reason = is_path ? dead_reason(filter) : NULL;
+    const char *reason = is_path ? dead_reason(linter, rule, filter) : NULL;
     if (reason != NULL)
         note(linter, SEATBELT_FINDING_DEAD_PATH, rule,
              arena_format(linter->arena, "%s %s %s", filter->word, shown(linter, &filter->text), reason));

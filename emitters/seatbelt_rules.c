@@ -230,8 +230,6 @@ static expression *make_rule(struct seatbelt_machine *machine, expression *at,
     struct draft draft = {.rule.allow = arguments->self->choice,
                           .rule.line = machine->import_line > 0 ? machine->import_line : at->line};
     struct seatbelt_filter_list filters = {0};
-    if (!machine->version_seen && machine->import_depth == 0)
-        return seatbelt_fail(machine, at, "no version specified");
     for (uint32_t i = 0; i < arguments->count; i++)
         if (!draft_add(machine, at, &draft, arguments->items[i], 0))
             return NULL;

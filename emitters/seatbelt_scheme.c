@@ -187,6 +187,16 @@ const struct seatbelt_value *seatbelt_evaluate(struct seatbelt_machine *machine,
     return machine->failed ? NULL : result;
 }
 
+/* Before its version no form of a profile means anything. */
+static bool is_out_of_turn(const struct seatbelt_machine *machine, const struct seatbelt_value *expression)
+{
+    if (machine->version_seen || machine->import_depth > 0)
+        return false;
+    const struct seatbelt_value *name =
+        expression->kind == SEATBELT_VALUE_PAIR ? expression->as.pair.head : expression;
+    return name->kind != SEATBELT_VALUE_SYMBOL || strcmp(name->as.symbol, "version") != 0;
+}
+
 bool seatbelt_evaluate_text(struct seatbelt_machine *machine, const char *text, size_t length)
 {
     struct seatbelt_reader reader = {.machine = machine, .text = text, .length = length, .line = 1};
@@ -194,6 +204,8 @@ bool seatbelt_evaluate_text(struct seatbelt_machine *machine, const char *text, 
         const struct seatbelt_value *expression = seatbelt_next(&reader);
         if (expression == NULL)
             return !machine->failed;
+        if (is_out_of_turn(machine, expression))
+            return seatbelt_fail(machine, expression, "no version specified") != NULL;
         if (seatbelt_evaluate(machine, expression, NULL) == NULL)
             return false;
     }

@@ -245,8 +245,6 @@ static expression *import(struct seatbelt_machine *machine, expression *at,
     size_t length = 0;
     if (!has_string(machine, at, arguments, 0))
         return NULL;
-    if (!machine->version_seen && machine->import_depth == 0)
-        return seatbelt_fail(machine, at, "no version specified");
     const char *name = arguments->items[0]->as.string.bytes;
     const char *text = machine->resolve != NULL ? machine->resolve(machine->context, name, &length) : NULL;
     if (text == NULL)

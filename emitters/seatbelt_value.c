@@ -2,8 +2,8 @@
 
 #include <stdarg.h>
 
-enum { STEPS_MOST = 20 * 1000 * 1000 };
-enum { MEMORY_MOST = 512 * 1024 * 1024 };
+enum { STEPS_MOST = 10 * 1000 * 1000 };
+enum { MEMORY_MOST = 256 * 1024 * 1024 };
 
 void seatbelt_fail_at(struct seatbelt_machine *machine, uint32_t line, uint32_t column, const char *text)
 {
