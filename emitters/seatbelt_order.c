@@ -1,5 +1,6 @@
 #include "emitters/seatbelt_order.h"
 
+#include "base/vector.h"
 #include "policy/fold.h"
 
 #include <stdlib.h>
@@ -64,6 +65,11 @@ static bool covers(const struct placed_grant *above, const struct placed_grant *
            (below->key[length] == '/' || below->key[length] == '\0');
 }
 
+static bool is_of_later_root(const struct placed_grant *grant, const struct placed_grant *other)
+{
+    return root_rank(other->place.root) > root_rank(grant->place.root);
+}
+
 /* Whether a grant of the same root and level lies above, so that what is said of that one says enough. Those above
  * stand before it. */
 static void mark_covered(const struct placed_grants *grants, bool *covered)
@@ -99,24 +105,39 @@ static void refuse(struct profile *profile)
                       .help = "give the roots: --root WORK=DIRECTORY and so on"});
 }
 
-void grants_conditions(struct profile *profile, const struct placed_grants *grants, struct buffer *out)
+/* The grants of one level that none of their root and level covers, in order. */
+static struct placed_grants tops_of(struct profile *profile, const struct placed_grants *grants,
+                                    enum level level)
 {
     bool *covered = arena_array(profile->arena, grants->count, sizeof *covered);
-    uint32_t count = 0;
+    struct placed_grants tops = {0};
     mark_covered(grants, covered);
     for (uint32_t i = 0; i < grants->count; i++)
-        for (uint32_t j = i + 1; j < grants->count; j++) {
-            const struct placed_grant *first = &grants->items[i], *later = &grants->items[j];
-            if (covered[j] || same_root(first, later) ||
-                first->bound->rule->level == later->bound->rule->level)
-                continue;
+        if (!covered[i] && grants->items[i].bound->rule->level == level)
+            VECTOR_PUSH(profile->arena, &tops, grants->items[i]);
+    return tops;
+}
+
+void grants_conditions(struct profile *profile, const struct placed_grants *grants, struct buffer *out)
+{
+    struct placed_grants tops[] = {[LEVEL_READ] = tops_of(profile, grants, LEVEL_READ),
+                                   [LEVEL_WRITE] = tops_of(profile, grants, LEVEL_WRITE)};
+    uint32_t later[] = {[LEVEL_READ] = 0, [LEVEL_WRITE] = 0}, count = 0;
+    for (uint32_t i = 0; i < grants->count; i++) {
+        const struct placed_grant *first = &grants->items[i];
+        enum level other = first->bound->rule->level == LEVEL_WRITE ? LEVEL_READ : LEVEL_WRITE;
+        /* What stands before the end of this grant's root stands before that of every later one. */
+        while (later[other] < tops[other].count && !is_of_later_root(first, &tops[other].items[later[other]]))
+            later[other]++;
+        for (uint32_t j = later[other]; j < tops[other].count; j++) {
             if (count++ == CONDITION_LIMIT) {
                 refuse(profile);
                 return;
             }
-            if (later->bound->rule->level == LEVEL_WRITE)
-                put_condition(out, later, "not-at-or-above", first);
+            if (other == LEVEL_WRITE)
+                put_condition(out, &tops[other].items[j], "not-at-or-above", first);
             else
-                put_condition(out, first, "not-below", later);
+                put_condition(out, first, "not-below", &tops[other].items[j]);
         }
+    }
 }

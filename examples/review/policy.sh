@@ -1,5 +1,5 @@
 #!/bin/sh
-# Made by sbxc 0.1.0 from a policy: review sha256:d37692b905c79571b0be0fbce689217672d3e488e61f616317130fd59761f8f4 exceptions=none
+# Made by sbxc 0.1.0 from a policy: review sha256:7d406b88baa06336822810ac8be75a881b47c2403460713784e15cf70fc67098 exceptions=none
 # Edits belong in the .sbx file; this script is then made again.
 #
 # Runs "$@" in bubblewrap. Beside it lies its seccomp program, of the same name with .bpf.
