@@ -1,4 +1,5 @@
-/* seatbelt_builtins.h - what the Scheme of a profile finds bound, as tables that each end in an entry without a name. */
+/* seatbelt_builtins.h - what the Scheme of a profile finds bound, as tables that each end in an entry
+ * without a name. */
 #pragma once
 
 #include "emitters/seatbelt_value.h"

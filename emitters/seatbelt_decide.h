@@ -1,5 +1,5 @@
-/* seatbelt_decide.h - the decision of a profile: the last filtered rule that matches, else the rule without filter,
- * else what the operation falls back to. */
+/* seatbelt_decide.h - the decision of a profile: the last filtered rule that matches, else the rule without
+ * filter, else what the operation falls back to. */
 #pragma once
 
 #include "emitters/seatbelt_profile.h"

@@ -8,7 +8,8 @@
 
 typedef const struct seatbelt_value expression;
 
-/* Filters can be composed by name again and again: without bounds one text of a kilobyte would never be judged. */
+/* Filters can be composed by name again and again: without bounds one text of a kilobyte would never be
+ * judged. */
 enum { FILTER_DEPTH_MOST = 100, FILTER_SIZE_MOST = 20000, LIST_DEPTH_MOST = 50 };
 
 static const uint32_t sorts_of_names[] = {
@@ -58,8 +59,11 @@ const struct seatbelt_filter *seatbelt_compose(struct seatbelt_machine *machine,
         filter->size += part->size;
         filter->bytes += part->bytes;
         filter->depth = part->depth + 1 > filter->depth ? part->depth + 1 : filter->depth;
-        if (filter->size > FILTER_SIZE_MOST || filter->depth > FILTER_DEPTH_MOST) {
-            (void)seatbelt_fail(machine, at, "the filter is too large");
+        const char *error = filter->size > FILTER_SIZE_MOST     ? "the filter is too large"
+                            : filter->depth > FILTER_DEPTH_MOST ? "the filter is nested too deeply"
+                                                                : NULL;
+        if (error != NULL) {
+            (void)seatbelt_fail(machine, at, "%s", error);
             return NULL;
         }
     }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The folded form of `length` bytes in `arena`, and its length. What is not UTF-8 stays as it is; composed and
- * decomposed characters stay different. */
+/* The folded form of `length` bytes in `arena`, and its length. What is not UTF-8 stays as it is; composed
+ * and decomposed characters stay different. */
 const char *seatbelt_fold(struct arena *arena, const char *bytes, size_t length, size_t *folded);
 
 /* The same with ASCII left as it is: for expressions, whose capital letters may be part of a range. */

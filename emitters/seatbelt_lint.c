@@ -44,7 +44,8 @@ static bool is_component(const char *bytes, size_t length, const char *word)
     return length == strlen(word) && memcmp(bytes, word, length) == 0;
 }
 
-/* Where the first component leads if it is a symbolic link of macOS, else NULL; `itself`: also if nothing follows it. */
+/* Where the first component leads if it is a symbolic link of macOS, else NULL; `itself`: also if nothing
+ * follows it. */
 static const char *link_of(const char *bytes, size_t length, bool itself)
 {
     static const struct {
@@ -59,7 +60,8 @@ static const char *link_of(const char *bytes, size_t length, bool itself)
     return NULL;
 }
 
-/* Whether the rule's answer holds where the link leads too: then both spellings are there, as they may well be. */
+/* Whether the rule's answer holds where the link leads too: then both spellings are there, as they may well
+ * be. */
 static bool holds_beyond(const struct linter *linter, const struct seatbelt_rule *rule, const char *before,
                          const struct seatbelt_text *path)
 {
@@ -87,8 +89,8 @@ static const char *dead_component(const struct seatbelt_text *path)
     return NULL;
 }
 
-/* Where a filter's path goes through a link of macOS: what to write before it; else NULL. A literal may name a link
- * itself, which has to be looked at on the way through it. */
+/* Where a filter's path goes through a link of macOS: what to write before it; else NULL. A literal may name
+ * a link itself, which has to be looked at on the way through it. */
 static const char *link_within(const struct seatbelt_filter *filter)
 {
     const struct seatbelt_text *path = &filter->text;
@@ -239,8 +241,8 @@ static void gather_allowed(struct linter *linter, enum seatbelt_operation operat
     sort_bytes(linter->arena, allowed->items, allowed->count);
 }
 
-/* The rule that opens `path` for `operation` although `deny` was meant to close it; NULL: none does. A later rule with a
- * filter may well be meant as an exception. */
+/* The rule that opens `path` for `operation` although `deny` was meant to close it; NULL: none does. A later
+ * rule with a filter may well be meant as an exception. */
 static const struct seatbelt_rule *opened_by(struct linter *linter, enum seatbelt_operation operation,
                                              const struct seatbelt_rule *deny, const char *path)
 {
@@ -253,8 +255,8 @@ static const struct seatbelt_rule *opened_by(struct linter *linter, enum seatbel
     return rule->allow && names(rule, operation) && !is_meant ? rule : NULL;
 }
 
-/* The rule that may open something for `operation` where `deny` does not know what its filter is about: an earlier one is
- * enough, as nobody can tell whether two such filters overlap. */
+/* The rule that may open something for `operation` where `deny` does not know what its filter is about: an
+ * earlier one is enough, as nobody can tell whether two such filters overlap. */
 static const struct seatbelt_rule *
 opened_maybe(const struct linter *linter, enum seatbelt_operation operation, const struct seatbelt_rule *deny,
              const struct seatbelt_filter *filter, const struct sort_item *item)
@@ -344,7 +346,8 @@ static const struct seatbelt_rule *opened_within(struct linter *linter, enum sea
     struct seatbelt_text guard = seatbelt_guard(linter->arena, filter);
     const char *path = arena_copy(linter->arena, guard.bytes, guard.length);
     const struct seatbelt_rule *rule = guard.length > 0 ? opened_by(linter, operation, deny, path) : NULL;
-    /* Of a path itself the profile can be asked; that says nothing of what lies below, or of composed filters. */
+    /* Of a path itself the profile can be asked; that says nothing of what lies below, or of composed
+     * filters. */
     if (rule != NULL || filter->kind == SEATBELT_FILTER_LITERAL)
         return rule;
     rule = opened_below(linter, operation, deny, filter, &guard);

@@ -11,7 +11,7 @@ enum seatbelt_finding {
     SEATBELT_FINDING_LARGE_RULE,  /* near the 65535 bytes of paths that a rule may have */
     SEATBELT_FINDING_UNSANDBOXED, /* with no-sandbox: what is run so is not held at all */
     SEATBELT_FINDING_OPEN_EGRESS, /* (local ...) with an address on network-outbound allows every peer */
-    SEATBELT_FINDING_SPELLING, /* a name that can be written in several ways in Unicode is compared by bytes */
+    SEATBELT_FINDING_SPELLING,    /* a name that Unicode can write in several ways is compared by bytes */
 };
 
 struct seatbelt_note {

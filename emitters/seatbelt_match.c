@@ -94,8 +94,8 @@ static enum seatbelt_match match_vnode(const struct seatbelt_filter *filter,
                  (filter->number == SEATBELT_VNODE_CHARACTER && question->vnode == SEATBELT_VNODE_TERMINAL));
 }
 
-/* Rows: what the filter names. Columns: what the process is. A child or a member of the group is one of the others as
- * well, but nowhere is it said whether the filter means them. */
+/* Rows: what the filter names. Columns: what the process is. A child or a member of the group is one of the
+ * others as well, but nowhere is it said whether the filter means them. */
 static enum seatbelt_match match_target(const struct seatbelt_filter *filter,
                                         const struct seatbelt_question *question)
 {

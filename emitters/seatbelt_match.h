@@ -11,15 +11,15 @@ struct seatbelt_subject {
     struct seatbelt_text path; /* folded where the volume ignores case; bytes NULL: none */
 };
 
-/* What a filter on the path comes to where the question has none: an IP socket has no path, everything else has one
- * that is not known. */
+/* What a filter on the path comes to where the question has none: an IP socket has no path, everything else
+ * has one that is not known. */
 enum seatbelt_match seatbelt_match_without_path(const struct seatbelt_question *question);
 
 enum seatbelt_match seatbelt_match(const struct seatbelt_filter *filter,
                                    const struct seatbelt_subject *subject);
 
-/* The search for the rule that decides among those of one operation, later rules before earlier ones or in any order.
- * All are numbers of rules, + 1; 0: none. */
+/* The search for the rule that decides among those of one operation, later rules before earlier ones or in
+ * any order. All are numbers of rules, + 1; 0: none. */
 struct seatbelt_verdict {
     const struct seatbelt_rule *rules;
     uint32_t last;                  /* the last that matches */

@@ -1,11 +1,11 @@
-/* seatbelt_operations.h - the operations that a Seatbelt rule can name: what each falls back to, and which filters
- * fit it. */
+/* seatbelt_operations.h - the operations that a Seatbelt rule can name: what each falls back to, and which
+ * filters fit it. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts of filters, as bits: what an operation knows about itself decides which filters can be used with it. */
+/* Sorts of filters, as bits: what an operation knows about itself decides which filters fit it. */
 enum seatbelt_sort {
     SEATBELT_SORT_PATH = 1 << 0,
     SEATBELT_SORT_FILE = 1 << 1, /* file-mode, vnode-type */

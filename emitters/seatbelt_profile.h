@@ -1,5 +1,5 @@
-/* seatbelt_profile.h - what a Seatbelt profile comes to once it is evaluated: rules of operations and filters. Between
- * the parts of the reader only. */
+/* seatbelt_profile.h - what a Seatbelt profile comes to once it is evaluated: rules of operations and
+ * filters. Between the parts of the reader only. */
 #pragma once
 
 #include "emitters/seatbelt_operations.h"

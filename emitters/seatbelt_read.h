@@ -1,8 +1,10 @@
-/* seatbelt_read.h - reads a Seatbelt profile (SBPL, the sandbox language of macOS) and answers what it allows.
+/* seatbelt_read.h - reads a Seatbelt profile (SBPL, the sandbox language of macOS) and answers what it
+ * allows.
  *
- * The reader shares nothing with what writes profiles or decides policies, so that it can prove both. It evaluates
- * the profile's Scheme as sandbox-exec does, within bounds, and refuses what it does not know. A profile lives in
- * the arena that it was read into and keeps working memory there: use it in one thread at a time.
+ * The reader shares nothing with what writes profiles or decides policies, so that it can prove both. It
+ * evaluates the profile's Scheme as sandbox-exec does, within bounds, and refuses what it does not know. A
+ * profile lives in the arena that it was read into and keeps working memory there: use it in one thread at a
+ * time.
  */
 #pragma once
 
@@ -25,12 +27,12 @@ struct seatbelt_error {
     uint32_t line, column;
 };
 
-/* The text of what (import "NAME") names, and its length; NULL if there is no such file. The text must live as long
- * as the profile. */
+/* The text of what (import "NAME") names, and its length; NULL if there is no such file. The text must live
+ * as long as the profile. */
 typedef const char *seatbelt_import(void *context, const char *name, size_t *length);
 
-/* Reads `text`, `length` bytes, which need no NUL. Returns NULL, with `error` filled, if macOS would refuse the
- * profile or this reader cannot tell what it means. Without `resolve` every import is refused. */
+/* Reads `text`, `length` bytes, which need no NUL. Returns NULL, with `error` filled, if macOS would refuse
+ * the profile or this reader cannot tell what it means. Without `resolve` every import is refused. */
 struct seatbelt_profile *seatbelt_read(struct arena *arena, const char *text, size_t length,
                                        const struct seatbelt_parameter *parameters, uint32_t count,
                                        seatbelt_import *resolve, void *context, struct seatbelt_error *error);
@@ -103,8 +105,8 @@ enum seatbelt_target {
     SEATBELT_TARGET_FIRST,    /* initproc */
 };
 
-/* One thing that a process asks of the kernel. What is left zero is not known, and a filter that looks at it makes the
- * answer unknown where it matters; only `extensions` are known to be what they are. */
+/* One thing that a process asks of the kernel. What is left zero is not known, and a filter that looks at it
+ * makes the answer unknown where it matters; only `extensions` are known to be what they are. */
 struct seatbelt_question {
     const char *operation; /* "file-read-data", "network-outbound" ... */
     const char *path;      /* as the kernel resolved it; of a Unix socket too */
@@ -130,8 +132,9 @@ struct seatbelt_question {
     uint32_t extension_count;
 };
 
-/* What the profile answers. `line` (NULL is allowed) is that of the rule that decided, or of the rule that cannot be
- * judged; 0 where none did and a built-in default holds. A rule from an imported text has the line of its import.
- * SEATBELT_UNKNOWN: a filter needs what the question does not say, or macOS has no such operation. */
+/* What the profile answers. `line` (NULL is allowed) is that of the rule that decided, or of the rule that
+ * cannot be judged; 0 where none did and a built-in default holds. A rule from an imported text has the line
+ * of its import. SEATBELT_UNKNOWN: a filter needs what the question does not say, or macOS has no such
+ * operation. */
 enum seatbelt_answer seatbelt_decide(const struct seatbelt_profile *profile,
                                      const struct seatbelt_question *question, uint32_t *line);

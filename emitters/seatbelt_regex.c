@@ -6,7 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A compiler that reads the text once and writes relative jumps, so that a piece of code can be moved and copied. */
+/* A compiler that reads the text once and writes relative jumps, so that a piece of code can be moved and
+ * copied. */
 struct compiler {
     struct arena *arena;
     const char *text;
@@ -280,8 +281,8 @@ static bool parse_sequence(struct compiler *compiler)
     return true;
 }
 
-/* Each alternative but the last ends in a jump behind the group, which until then holds how far back the one before
- * it is. */
+/* Each alternative but the last ends in a jump behind the group, which until then holds how far back the one
+ * before it is. */
 static bool parse_alternatives(struct compiler *compiler)
 {
     uint32_t begin = compiler->code.count, last = UINT32_MAX;

@@ -6,7 +6,8 @@ static bool set_has(const struct seatbelt_set *set, unsigned char byte)
     return (set->bits[byte / 64] >> byte % 64 & 1) != 0;
 }
 
-/* Adds `place` and all that is reached from it without a byte. Returns whether that is the end of the expression. */
+/* Adds `place` and all that is reached from it without a byte. Returns whether that is the end of the
+ * expression. */
 static bool add_place(const struct seatbelt_regex *regex, struct seatbelt_places *places, uint32_t place,
                       bool at_end)
 {

@@ -8,7 +8,8 @@
 
 typedef const struct seatbelt_value expression;
 
-/* What macOS serialises of one rule's paths; and of all rules together what keeps this reader's tables small. */
+/* What macOS serialises of one rule's paths; and of all rules together what keeps this reader's tables
+ * small. */
 enum { RULE_BYTES_MOST = 65535, ENTRIES_MOST = 4 * 1000 * 1000, LIST_DEPTH_MOST = 50 };
 
 static const struct seatbelt_modifier modifiers[] = {

@@ -1,4 +1,5 @@
-/* seatbelt_scheme.h - evaluates the Scheme of a Seatbelt profile, within bounds of depth, steps and memory. */
+/* seatbelt_scheme.h - evaluates the Scheme of a Seatbelt profile, within bounds of depth, steps and
+ * memory. */
 #pragma once
 
 #include "emitters/seatbelt_value.h"

@@ -1,5 +1,5 @@
-/* seatbelt_value.h - the values that a Seatbelt profile's Scheme works with, and the machine that evaluates it. Between
- * the parts of the reader only. */
+/* seatbelt_value.h - the values that a Seatbelt profile's Scheme works with, and the machine that evaluates
+ * it. Between the parts of the reader only. */
 #pragma once
 
 #include "base/intern.h"

@@ -1,5 +1,5 @@
-/* seatbelt_fuzz.c - any text is read as a Seatbelt profile without a fault; one that is accepted answers about
- * the strings in it the same by its index and by its rules one by one, and can be linted.
+/* seatbelt_fuzz.c - any text is read as a Seatbelt profile without a fault; one that is accepted answers
+ * about the strings in it the same by its index and by its rules one by one, and can be linted.
  *
  * Build with clang -fsanitize=fuzzer,address,undefined and the sources of base/ and emitters/.
  */

@@ -175,6 +175,61 @@ static void filters_side_by_side_are_alternatives(void **state)
     assert_int_equal(ask(text, &question), ALLOW);
 }
 
+static void what_cannot_be_judged_stays_so(void **state)
+{
+    (void)state;
+    struct seatbelt_question listen = {.operation = "network-inbound",
+                                       .protocol = SEATBELT_PROTOCOL_TCP,
+                                       .remote = {SEATBELT_HOST_LOOPBACK, 80}};
+    /* who will connect */
+    assert_int_equal(ask(HEAD "(allow network-inbound (remote ip \"localhost:*\"))", &listen), UNKNOWN);
+    assert_int_equal(ask(HEAD "(allow network-inbound (remote ip \"*:*\"))", &listen), ALLOW);
+    listen.protocol = SEATBELT_PROTOCOL_NONE;
+    assert_int_equal(ask(HEAD "(allow network-inbound (local ip))", &listen), UNKNOWN);
+    assert_int_equal(
+        ask_path(HEAD "(allow file-read* (require-not (vnode-type FIFO)))", "file-read-data", "/a"), UNKNOWN);
+    assert_int_equal(ask_plain(HEAD "(allow file-read* (subpath \"/\"))", "file-read-data"), UNKNOWN);
+    assert_int_equal(ask_plain(HEAD "(allow mach-lookup (global-name \"a\"))", "mach-lookup"), UNKNOWN);
+    /* unless a later rule decides, or both would answer the same */
+    assert_int_equal(
+        ask_path(HEAD "(allow file-read* (tty))(deny file-read* (literal \"/a\"))", "file-read-data", "/a"),
+        DENY);
+    assert_int_equal(ask_path(HEAD "(allow file-read*)(allow file-read* (tty))", "file-read-data", "/a"),
+                     ALLOW);
+}
+
+static void a_terminal_is_a_character_device(void **state)
+{
+    (void)state;
+    const struct seatbelt_question terminal = {.operation = "file-read-data",
+                                               .path = "/dev/ttys1",
+                                               .vnode = SEATBELT_VNODE_TERMINAL},
+                                   device = {.operation = "file-read-data",
+                                             .path = "/dev/null",
+                                             .vnode = SEATBELT_VNODE_CHARACTER};
+    assert_int_equal(ask(HEAD "(allow file-read* (vnode-type CHARACTER-DEVICE))", &terminal), ALLOW);
+    assert_int_equal(ask(HEAD "(allow file-read* (vnode-type TTY))", &device), DENY);
+}
+
+/* Each is found although only what begins as its expression does is looked at. */
+static void expressions_are_found_where_they_match(void **state)
+{
+    (void)state;
+    static const char *const matching[][2] = {
+        {"^/a/x/?y$", "/a/xy"},    {"^/a/x/*y$", "/a/xy"}, {"^/a/x/{0,1}y$", "/a/xy"},
+        {"^/a/x/+y$", "/a/x//y"},  {"^/a/", "/a/b"},       {"^/a", "/abc"},
+        {"^/a\\.b/c", "/a.b/c"},   {"^/(a|b)/c$", "/b/c"}, {"/c$", "/a/b/c"},
+        {"^/[ab]/c/d$", "/b/c/d"}, {"^/a/b$", "/a/b"},
+    };
+    for (size_t i = 0; i < sizeof matching / sizeof *matching; i++) {
+        struct arena *texts = arena_create(0);
+        const char *text = arena_format(texts, HEAD "(allow file-read* (regex \"%s\"))", matching[i][0]);
+        if (ask_path(text, "file-read-data", matching[i][1]) != ALLOW)
+            fail_msg("%s does not match %s", matching[i][0], matching[i][1]);
+        arena_destroy(texts);
+    }
+}
+
 static void the_line_of_the_deciding_rule_is_told(void **state)
 {
     (void)state;
@@ -207,6 +262,9 @@ int main(void)
         TEST(bind_falls_back_to_inbound),
         TEST(the_text_of_a_filter_is_never_resolved),
         TEST(filters_side_by_side_are_alternatives),
+        TEST(what_cannot_be_judged_stays_so),
+        TEST(a_terminal_is_a_character_device),
+        TEST(expressions_are_found_where_they_match),
         TEST(the_line_of_the_deciding_rule_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* What a profile is refused for, in the words of macOS where they are known, and that no profile is too much. */
+/* What a profile is refused for, in the words of macOS where they are known, and that no profile is too
+ * much. */
 #include "base/buffer.h"
 #include "emitters/seatbelt_read.h"
 
@@ -6,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -122,9 +124,26 @@ static const struct refusal refusals[] = {
     {"(version 1)(define s \"aaaaaaaaaaaaaaaa\")(let loop () (set! s (string-append s s)) (loop))",
      "string-append: the string is too long", 0, 0},
     {"(version 1)(define f (literal \"/a\"))(let loop () (set! f (require-not f)) (loop))",
-     "the filter is too large", 0, 0},
+     "the filter is nested too deeply", 0, 0},
     {"(version 1)(define f (literal \"/a\"))(let loop () (set! f (require-all f f)) (loop))",
      "the filter is too large", 0, 0},
+    {"(version 1)(define f (literal \"/a\"))(define (nest n) (if (> n 0) (begin (set! f (require-not f)) "
+     "(nest (- n 1)))))"
+     "(nest 150)",
+     "the filter is nested too deeply", 0, 0},
+    {"(version 1)(define f (literal \"/a\"))(define (nest n) (if (> n 0) (begin (set! f (require-all f f)) "
+     "(nest (- n 1)))))"
+     "(nest 30)",
+     "the filter is too large", 0, 0},
+    {"(version 1)(define l '())(define (more n) (if (> n 0) (begin (set! l (cons (literal \"/a\") l)) (more "
+     "(- n 1)))))"
+     "(more 4000)(let again () (allow file-read-data file-write-data file-read-xattr file-link file-clone l) "
+     "(again))",
+     "the profile has too many rules", 0, 0},
+    {"(version 1)(define s \"aaaaaaaaaaaaaaaa\")(define (double n) (if (> n 0) (begin (set! s (string-append "
+     "s s)) (double (- "
+     "n 1)))))(double 11)(let loop () (string-append s) (loop))",
+     "the profile takes too much memory", 0, 0},
     {"(version 1)(let loop () (allow file-read* (literal \"/a\")) (loop))", NULL, 0, 0},
     {"(version 1)(define l '())(let loop () (set! l (append l l '(1))) (loop))", NULL, 0, 0},
 };
@@ -197,6 +216,54 @@ static void a_rule_has_at_most_65535_bytes_of_paths(void **state)
     arena_destroy(arena);
 }
 
+static const char *import_of_itself(void *context, const char *name, size_t *length)
+{
+    (void)context;
+    const char *text = strcmp(name, "wrong.sb") == 0 ? "(version 1)\n(allow fly)" : "(import \"again.sb\")";
+    *length = strlen(text);
+    return text;
+}
+
+static void an_import_is_refused_at_its_own_line(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct seatbelt_error error = {0};
+    static const char wrong[] = "(version 1)\n\n  (import \"wrong.sb\")",
+                      again[] = "(version 1)(import \"again.sb\")";
+    assert_null(seatbelt_read(arena, wrong, strlen(wrong), NULL, 0, import_of_itself, NULL, &error));
+    assert_string_equal(error.text,
+                        "unbound variable: fly at wrong.sb, line 2, column 8 (in wrong.sb, line 2)");
+    assert_int_equal(error.line, 3);
+    assert_null(seatbelt_read(arena, again, strlen(again), NULL, 0, import_of_itself, NULL, &error));
+    assert_non_null(strstr(error.text, "imports are nested too deeply"));
+    arena_destroy(arena);
+}
+
+static void looking_through_large_scopes_counts(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer text = buffer_in(arena);
+    buffer_string(&text, "(version 1)(let (");
+    for (uint32_t i = 0; i < 3000; i++)
+        buffer_format(&text, "(name%u 1)", i);
+    buffer_string(&text, ") (let loop () (not #t) (loop)))");
+    clock_t begin = clock();
+    check_refused(text.bytes, text.length, &(struct refusal){NULL, "the profile takes too many steps", 0, 0});
+    assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
+    arena_destroy(arena);
+}
+
+static void a_template_is_not_followed_too_far(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer text = repeated(arena, "(version 1)`(", "a ", 3000, ")");
+    check_refused(text.bytes, text.length, &(struct refusal){NULL, "the profile is nested too deeply", 0, 0});
+    arena_destroy(arena);
+}
+
 static void nesting_is_bounded(void **state)
 {
     (void)state;
@@ -219,6 +286,9 @@ int main(void)
         cmocka_unit_test(each_is_refused_in_its_words),
         cmocka_unit_test(a_string_has_at_most_1024_bytes),
         cmocka_unit_test(a_rule_has_at_most_65535_bytes_of_paths),
+        cmocka_unit_test(an_import_is_refused_at_its_own_line),
+        cmocka_unit_test(looking_through_large_scopes_counts),
+        cmocka_unit_test(a_template_is_not_followed_too_far),
         cmocka_unit_test(nesting_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* The regular expressions of Seatbelt filters: by examples, by the extended expressions of POSIX for random ones, and in
- * time that grows no faster than the subject. */
+/* The regular expressions of Seatbelt filters: by examples, by the extended expressions of POSIX for random
+ * ones, and in time that grows no faster than the subject. */
 #include "base/buffer.h"
 #include "emitters/seatbelt_fold.h"
 #include "emitters/seatbelt_regex.h"

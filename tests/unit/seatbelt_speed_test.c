@@ -1,5 +1,5 @@
-/* Profiles of many rules: the index answers as the rules one by one do, for random rules and paths; and a large profile
- * with many questions takes a small part of a second. */
+/* Profiles of many rules: the index answers as the rules one by one do, for random rules and paths; and a
+ * large profile with many questions takes a small part of a second. */
 #include "base/buffer.h"
 #include "emitters/seatbelt_decide.h"
 #include "emitters/seatbelt_lint.h"
