@@ -25,9 +25,23 @@ static void fold_name(struct buffer *out, const char *name, size_t length)
     free(folded);
 }
 
+static bool is_ascii(const char *path)
+{
+    for (; *path != '\0'; path++)
+        if ((unsigned char)*path >= 0x80)
+            return false;
+    return true;
+}
+
 const char *json_fold(struct arena *arena, const char *path)
 {
     struct buffer out = buffer_in(arena);
+    if (is_ascii(path)) {
+        char *folded = arena_strdup(arena, path);
+        for (char *at = folded; *at != '\0'; at++)
+            *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | 0x20) : *at;
+        return folded;
+    }
     while (*path != '\0') {
         size_t length = strcspn(path, "/");
         fold_name(&out, path, length);

@@ -18,9 +18,21 @@ struct query_set {
     uint32_t count, capacity;
     uint32_t *slots; /* index + 1 of a question; 0: free */
     uint32_t slot_count;
+    enum query_kind
+        path_kind; /* the first kind that asks about a path: where its question is held, all are */
 };
 
 /* --- a set that holds each question once ---------------------------------------------------------------- */
+
+static bool asks(const struct query_set *set, enum query_kind kind)
+{
+    return (set->kinds & 1U << kind) != 0;
+}
+
+static bool is_about_path(enum query_kind kind)
+{
+    return kind <= QUERY_RENAME;
+}
 
 struct query_set *query_set_create(struct arena *arena, unsigned kinds, enum system system)
 {
@@ -30,6 +42,9 @@ struct query_set *query_set_create(struct arena *arena, unsigned kinds, enum sys
     set->system = system;
     set->slot_count = 1024;
     set->slots = arena_array(arena, set->slot_count, sizeof *set->slots);
+    set->path_kind = QUERY_READ;
+    while (is_about_path(set->path_kind) && !asks(set, set->path_kind))
+        set->path_kind++;
     return set;
 }
 
@@ -89,12 +104,8 @@ static void grow_slots(struct query_set *set)
     set->slot_count *= 2;
     set->slots = arena_array(set->arena, set->slot_count, sizeof *set->slots);
     for (uint32_t i = 0; i < set->count; i++)
-        *slot_of(set, &set->items[i]) = i + 1;
-}
-
-static bool asks(const struct query_set *set, enum query_kind kind)
-{
-    return (set->kinds & 1U << kind) != 0;
+        if (!is_about_path(set->items[i].kind) || set->items[i].kind == set->path_kind)
+            *slot_of(set, &set->items[i]) = i + 1;
 }
 
 void queries_add(struct query_set *set, struct query query)
@@ -145,13 +156,21 @@ static bool is_askable(const char *path)
     return true;
 }
 
+static void ask_spelling(struct query_set *set, const char *path, const char *plain)
+{
+    struct query query = {.kind = set->path_kind, .name = path, .length = strlen(path), .plain = plain};
+    uint32_t before = set->count;
+    if (!is_about_path(set->path_kind) || !is_askable(path))
+        return;
+    queries_add(set, query);
+    for (query.kind++; before < set->count && is_about_path(query.kind); query.kind++)
+        if (asks(set, query.kind))
+            VECTOR_PUSH(set->arena, set, query);
+}
+
 static void ask_path(struct query_set *set, const char *path)
 {
-    static const enum query_kind kinds[] = {QUERY_READ, QUERY_WRITE, QUERY_EXEC, QUERY_SOCKET, QUERY_RENAME};
-    if (!is_askable(path))
-        return;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        queries_add(set, (struct query){.kind = kinds[i], .name = path, .length = strlen(path)});
+    ask_spelling(set, path, NULL);
 }
 
 /* `path` with the letters of its last component, or all, in the other case; NULL if it has none. */
@@ -193,19 +212,29 @@ static bool is_ascii(const char *path)
     return true;
 }
 
+static void ask_cases(struct query_set *set, const char *path)
+{
+    const char *last = other_case(set->arena, path, false), *whole = other_case(set->arena, path, true);
+    if (last != NULL)
+        ask_spelling(set, last, path);
+    if (whole != NULL)
+        ask_spelling(set, whole, path);
+}
+
 /* The other spellings that some file system takes for the same name. */
 static void ask_spellings(struct query_set *set, const char *path)
 {
-    const char *forms[4] = {other_case(set->arena, path, false), other_case(set->arena, path, true)};
-    if (!is_ascii(path)) {
-        forms[2] = other_form(set->arena, path, UTF8PROC_DECOMPOSE);
-        forms[3] = other_form(set->arena, path, UTF8PROC_COMPOSE);
+    ask_cases(set, path);
+    if (is_ascii(path))
+        return;
+    const char *forms[] = {other_form(set->arena, path, UTF8PROC_DECOMPOSE),
+                           other_form(set->arena, path, UTF8PROC_COMPOSE)};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i] == NULL)
+            continue;
+        ask_path(set, forms[i]);
+        ask_cases(set, forms[i]);
     }
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i] != NULL)
-            ask_path(set, forms[i]);
-    if (forms[2] != NULL && (forms[0] = other_case(set->arena, forms[2], false)) != NULL)
-        ask_path(set, forms[0]);
 }
 
 static const char *parent_of(struct arena *arena, const char *path)

@@ -32,6 +32,7 @@ struct query {
     enum query_kind kind;
     const char *name; /* the path or the name */
     size_t length;
+    const char *plain; /* the path that this is another spelling of, by case alone; else NULL */
     const struct endpoint *endpoint;
     const uint64_t *arguments; /* of QUERY_SYSCALL: QUERY_ARGUMENTS of them */
 };

@@ -13,6 +13,7 @@ static const struct {
     {"bwrap", "word", read_bwrap_args},
     {"seccomp", "instruction", read_seccomp},
     {"json", "line", read_json},
+    {"seatbelt", "line", read_seatbelt},
 };
 
 artifact_read *reader_for(const char *target)

@@ -42,6 +42,7 @@ artifact_read read_bin;
 artifact_read read_bwrap_args;
 artifact_read read_seccomp;
 artifact_read read_json;
+artifact_read read_seatbelt;
 
 /* The reader for a target's artifacts, or NULL: what such an artifact does depends on where it runs, and
  * it can only be compared with what would be written. */

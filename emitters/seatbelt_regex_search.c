@@ -72,9 +72,9 @@ bool seatbelt_regex_search(const struct seatbelt_regex *regex, const char *subje
             return false;
         if (step(regex, byte, at_end))
             return true;
-        bool may_begin =
-            regex->may_be_empty || (!at_end && set_has(&regex->first, (unsigned char)subject[i + 1]));
-        if (!regex->anchored && may_begin && add_place(regex, &search->now, 0, at_end))
+        bool begins = !regex->anchored && (at_end || regex->may_be_empty ||
+                                           set_has(&regex->first, (unsigned char)subject[i + 1]));
+        if (begins && add_place(regex, &search->now, 0, at_end))
             return true;
     }
     return false;

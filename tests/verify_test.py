@@ -301,6 +301,94 @@ def check_document(suite):
     suite.unreadable("another document", "edited.json", "no lists")
 
 
+PROFILE = """sbx 1
+policy "profile"
+grant read /usr, /opt/data, /var/data
+grant write $WORK
+grant read $WORK/vendor/fixed
+deny $WORK/.env, $WORK/secrets/, $WORK/deep/er/key
+deny /etc/private, /var/data/hidden
+deny $WORK/**/*.pem except $WORK/tests/fixtures
+deny $WORK/café
+deny write $WORK/.github/workflows
+deny exec $WORK/bin
+grant network loopback port 3000-3001
+grant listen loopback port 8080
+grant socket $WORK/agent.sock
+accept listen on seatbelt because "a test"
+"""
+
+
+def check_profile(suite):
+    suite.write("s.sbx", PROFILE)
+    given = ["--root", "WORK=/Users/u/app"]
+    for name, options in (("with parameters", ["--pure"]), ("with a root that is given", ["--pure"] + given)):
+        suite.make("s.sb", "s.sbx", *options)
+        suite.equal(f"a profile {name} as made is equal", "s.sb", "s.sbx", *options)
+    text = suite.read("s.sb").decode()
+    work = "/Users/u/app"
+
+    def edited(name, change, question, found, policy="deny"):
+        copy = change(text)
+        suite.expect(f"{name}: something is edited", copy != text)
+        suite.write("edited.sb", copy)
+        suite.different(name, "edited.sb", question, policy, found, "s.sbx", "--pure", *given)
+
+    def without(*words):
+        """Without each line that has all of the words, rules of one filter with their end."""
+        return lambda copy: "".join(line for line in copy.splitlines(keepends=True)
+                                    if not all(word in line for word in words))
+
+    def swap(old, new):
+        return lambda copy: copy.replace(old, new)
+
+    def append(rule):
+        return lambda copy: copy + rule + "\n"
+
+    edited("one more grant", append('(allow file-read* (subpath "/private/key"))'), "read /private/key",
+           "allow file-read-data")
+    edited("one more grant by a pattern", append('(allow file-read* (regex #"^/Users/other/.*"))'), "read /Users/other/below",
+           "allow file-read-data")
+    edited("a deny that is gone", without("; deny $WORK/.env"), f"read {work}/.env", "allow file-read-data")
+    edited("a deny of the wildcard alone", swap("(deny file-read* file-read-data file-read-metadata file-read-xattr ",
+                                                "(deny file-read* "), f"read {work}/.env", "allow file-read-data")
+    edited("links that are open", without("(deny file-link)"), "write /beside", "allow file-link")
+    edited("clones that are open", without("(deny file-clone)"), "write /beside", "allow file-clone")
+    edited("a level that is higher", without("; grant read $WORK/vendor/fixed"), f"write {work}/vendor/fixed",
+           "allow file-write-data")
+    edited("directories that can be moved", swap("(deny file-write-unlink file-write-create", "(deny file-write-acl"),
+           f"rename {work}/deep", "allow file-write-unlink")
+    edited("one that can be moved", without(f'(literal "{work}/deep/er")'), f"rename {work}/deep/er",
+           "allow file-write-unlink")
+    edited("a spelling that matches nothing", swap('"/private/var/data/hidden"', '"/var/data/hidden"'),
+           "read /var/data/hidden", "allow file-read-data")
+    edited("one case alone", swap("[Pp][Ee][Mm]", "pem"), f"read {work}/RUN.PEM", "allow file-read-data")
+    edited("one form of Unicode alone", swap("café", "cafe"), f"read {work}/café", "allow file-read-data")
+    edited("a wider exception", swap("/tests/fixtures", "/tests"), f"read {work}/tests/run.pem", "allow file-read-data")
+    edited("execution", without("; deny exec"), f"exec {work}/bin", "allow process-exec*")
+    edited("every host", swap('"localhost:3000"', '"*:3000"'), "connect 8.8.8.8:3000", "allow network-outbound")
+    edited("every host by a local address", append('(allow network-outbound (local ip "localhost:*"))'),
+           "connect 8.8.8.8:443", "allow network-outbound")
+    edited("one more port", swap('"localhost:3001"', '"localhost:3002"'), "connect 127.0.0.1:3002", "allow network-outbound")
+    edited("a port to listen on", swap('"localhost:8080"', '"localhost:8081"'), "listen 127.0.0.1:8081",
+           "allow network-bind")
+    edited("one more socket", swap("/agent.sock", ""), f"socket {work}/below", "allow network-outbound")
+    edited("other processes", append("(allow process-info* (target others))"), "arguments of other processes",
+           "allow process-info-pidinfo")
+    edited("a Mach service", append('(allow mach-lookup (global-name "com.apple.securityd.xpc"))'), "the keychain's service",
+           "allow mach-lookup")
+    edited("everything", swap("(deny default)", "(allow default)"), "read /beside", "allow file-read-data")
+    edited("set-id bits", append("(allow file-write-setugid)"), f"write {work}", "allow file-write-setugid")
+    edited("a grant that is gone", without('"/opt/data")'), "read /opt/data", "deny file-read-data", "allow")
+    for name, rule, words in (("an import", '(import "system.sb")', "system.sb"),
+                              ("an address", '(allow network-outbound (remote ip "10.0.0.1:80"))', "host must be"),
+                              ("an open parenthesis", "(allow", "expecting")):
+        suite.write("edited.sb", text + rule + "\n")
+        result, _ = suite.verify("edited.sb", "s.sbx", "--pure", *given)
+        suite.expect(f"{name} is not read", result.returncode == 2 and words in result.stderr.decode(),
+                     result.stderr.decode())
+
+
 def check_managed(suite):
     suite.write("m.sbx", 'sbx 1\nmanaged "m"\ndeny $WORK/private\nlimit write to $WORK/build\n')
     layered = GIVEN + ["--managed", "m.sbx"]
@@ -359,7 +447,7 @@ def main():
         suite = Suite(folder)
         suite.policy = POLICY + "".join(f'accept {control} on bwrap because "a test"\n' for control in ACCEPTED)
         suite.write("p.sbx", suite.policy)
-        for check in (check_arguments, check_filter, check_binary, check_document, check_managed, check_text, check_calls, check_size):
+        for check in (check_arguments, check_filter, check_binary, check_document, check_profile, check_managed, check_text, check_calls, check_size):
             check(suite)
     print(f"{suite.passed} passed, {suite.failed} failed")
     sys.exit(1 if suite.failed else 0)
