@@ -138,3 +138,30 @@ struct seatbelt_question {
  * operation. */
 enum seatbelt_answer seatbelt_decide(const struct seatbelt_profile *profile,
                                      const struct seatbelt_question *question, uint32_t *line);
+
+/* What one filter of a profile names, so that a caller can ask about it and its surroundings. */
+enum seatbelt_listed_kind {
+    SEATBELT_LISTED_PATH, /* this path: literal */
+    SEATBELT_LISTED_TREE, /* it and all below: subpath */
+    SEATBELT_LISTED_PREFIX,
+    SEATBELT_LISTED_EXPRESSION, /* of paths; `text` is the expression */
+    SEATBELT_LISTED_NAME,       /* `name` says of what */
+    SEATBELT_LISTED_NAME_PREFIX,
+    SEATBELT_LISTED_NAME_EXPRESSION,
+    SEATBELT_LISTED_PORT,
+};
+
+struct seatbelt_listed {
+    enum seatbelt_listed_kind kind;
+    const char *text; /* NULL of a port */
+    enum seatbelt_name name;
+    uint16_t port;
+    bool allow;    /* what its rule does */
+    uint32_t line; /* of the rule; 0: a rule of the system's own */
+};
+
+typedef void seatbelt_each(void *context, const struct seatbelt_listed *listed);
+
+/* Calls `each` for whatever the filters name, composed ones too, in the order of the rules. The texts live as
+ * long as the profile. */
+void seatbelt_list(const struct seatbelt_profile *profile, seatbelt_each *each, void *context);

@@ -1,4 +1,5 @@
 /* What a profile decides: the order of rules, what operations fall back to, and each filter. */
+#include "base/buffer.h"
 #include "emitters/seatbelt_decide.h"
 #include "emitters/seatbelt_read.h"
 
@@ -230,6 +231,36 @@ static void expressions_are_found_where_they_match(void **state)
     }
 }
 
+static void put_listed(void *context, const struct seatbelt_listed *listed)
+{
+    static const char *const kinds[] = {"path", "tree",        "prefix",          "expression",
+                                        "name", "name-prefix", "name-expression", "port"};
+    struct buffer *out = context;
+    buffer_format(out, "%u %s %s ", listed->line, listed->allow ? "allow" : "deny", kinds[listed->kind]);
+    if (listed->kind == SEATBELT_LISTED_PORT)
+        buffer_format(out, "%u\n", listed->port);
+    else
+        buffer_format(out, "%s %u\n", listed->text, listed->name);
+}
+
+static void all_that_filters_name_is_listed(void **state)
+{
+    (void)state;
+    struct buffer out = buffer_in(arena);
+    const struct seatbelt_profile *profile = profile_of(
+        "(version 1)\n(deny default)\n"
+        "(allow file-read* (literal \"/a\") (require-all (subpath \"/b\") (require-not (prefix \"/b/c\"))))\n"
+        "(deny file-read* (regex #\"^/d\") (tty))\n"
+        "(allow network-outbound (remote tcp \"localhost:80\" \"*:*\"))\n"
+        "(allow mach-lookup (global-name \"e\") (local-name-prefix \"f\") (global-name-regex #\"g\"))\n"
+        "(allow file-read-metadata (path-ancestors \"/h/i/j\"))\n");
+    seatbelt_list(profile, put_listed, &out);
+    assert_string_equal(out.bytes, "3 allow path /a 0\n3 allow tree /b 0\n3 allow prefix /b/c 0\n"
+                                   "4 deny expression ^/d 0\n5 allow port 80\n"
+                                   "6 allow name e 1\n6 allow name-prefix f 2\n6 allow name-expression g 1\n"
+                                   "7 allow path / 0\n7 allow path /h 0\n7 allow path /h/i 0\n");
+}
+
 static void the_line_of_the_deciding_rule_is_told(void **state)
 {
     (void)state;
@@ -265,6 +296,7 @@ int main(void)
         TEST(what_cannot_be_judged_stays_so),
         TEST(a_terminal_is_a_character_device),
         TEST(expressions_are_found_where_they_match),
+        TEST(all_that_filters_name_is_listed),
         TEST(the_line_of_the_deciding_rule_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
