@@ -128,16 +128,22 @@ $(BUILD)/tests/fuzz/%_replay: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/tests/fuzz/r
 	@echo link $@
 	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
 
+# What tests/cases/run.py asks Seatbelt profiles with.
+ASK := $(BUILD)/tests/cases/ask
+$(ASK): $(BUILD)/tests/cases/ask.o $(ARCHIVES)
+	@echo link $@
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+
 # The optimised build runs everything in full; the sanitized one runs a tenth of the random questions.
 ifeq ($(SANITIZE),1)
-check: all $(UNIT) $(REPLAY)
+check: all $(UNIT) $(ASK) $(REPLAY)
 	tests/run $(BUILD) --sanitized
 else
-check: all $(UNIT) $(ESCAPE) $(REPLAY)
+check: all $(UNIT) $(ASK) $(ESCAPE) $(REPLAY)
 	$(MAKE) SANITIZE=1 all unit-programs
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif
-unit-programs: $(UNIT) $(REPLAY)
+unit-programs: $(UNIT) $(ASK) $(REPLAY)
 
 # What is measured, against which targets: docs/performance.md.
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))

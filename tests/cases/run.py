@@ -21,6 +21,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OPERATIONS = {"read", "write", "exec", "connect", "listen", "socket", "env", "service"}
 DECISIONS = {"allow", "deny", "depends", "error"}
 LEVELS = {"none", "read", "write"}
+# Behaviours of other sandboxes on macOS, numbered in the lists that sbx was checked against: each has a case that asks
+# a profile. What a row expects and sbx means otherwise stands in docs/comparison.md.
+MACOS_ROWS = {"srt": {*range(1, 13), 14, *range(16, 22), *range(23, 28), *range(29, 33), 34, 35, 38, 39, 43, 45, 49, 52,
+                      56},
+              "codex": {33, 47, 48, 49}}
 SEVERITIES = {"error", "warning", "note"}
 DIAGNOSTIC = re.compile(rb"^(?:(.+?):(?:(\d+):(\d+):)? )?(error|warning|note)\[(SBX\d+)\]: (.*)$")
 CARET = re.compile(rb"^ *\| *(\^~*)")
@@ -34,6 +39,7 @@ class Case:
     def __init__(self, path):
         self.name = os.path.basename(path)
         self.options, self.texts, self.managed, replacements = [], {"policy.sbx": b""}, [], []
+        self.parameters = []
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")
         if lines[-1] == b"":
@@ -57,6 +63,8 @@ class Case:
         words = shlex.split(line[2:].decode())
         if words[0] == "options":
             self.options += words[1:]
+        elif words[0] == "parameters":
+            self.parameters += words[1:]
         elif words[0] == "bytes":
             replacements.append((words[1].encode(), bytes.fromhex("".join(words[2:]))))
         elif words[0] == "repeat":
@@ -115,6 +123,7 @@ class Run:
 
     def __init__(self, case, build, directory):
         self.case, self.directory, self.failures = case, directory, []
+        self.asker = os.path.join(build, "tests/cases/ask")
         self.environment = dict(os.environ, PATH=build + os.pathsep + os.environ["PATH"],
                                 OPTIONS=shlex.join(case.arguments()), LC_ALL="C.UTF-8")
         self.last = None  # the last `run`
@@ -132,13 +141,15 @@ class Run:
                               capture_output=True, timeout=60)
 
     def all(self):
-        questions, diagnostics = [], []
+        questions, diagnostics, asked_of_profile = [], [], []
         for line in self.case.expectations:
             words = words_of(line)
             if words[0] in OPERATIONS:
                 questions.append((line, words))
             elif words[0] in SEVERITIES or words[0] in ("ok", "exit"):
                 diagnostics.append((line, words))
+            elif words[0] == "profile":
+                asked_of_profile.append((line, words))
             elif words[0] == "run":
                 self.run(line)
             elif words[0] in ("prints", "says"):
@@ -151,6 +162,8 @@ class Run:
             self.ask(questions)
         if diagnostics:
             self.compile(diagnostics)
+        if asked_of_profile:
+            self.ask_profile(asked_of_profile)
         return self.failures
 
     # Questions ----------------------------------------------------------------------------------------------
@@ -205,6 +218,28 @@ class Run:
         else:
             file, _, line = words[0].rpartition(":")
         return reason.get("line") == int(line) and (reason.get("file") or "").endswith(file)
+
+    # Questions to a Seatbelt profile ------------------------------------------------------------------------
+
+    def ask_profile(self, questions):
+        """profile OPERATION WHAT allow|deny: of the policy's profile, read back."""
+        made = self.sbxc("compile", "policy.sbx", "-t", "seatbelt", "-o", "policy.sb", *self.case.arguments())
+        if made.returncode != 0:
+            self.fail("-t seatbelt", "exit %d: %s" % (made.returncode, made.stderr.decode(errors="replace")))
+            return
+        asked = b"".join((word if isinstance(word, bytes) else word.encode()) + b"\0"
+                         for _, words in questions for word in words[1:3])
+        done = subprocess.run([self.asker, "policy.sb", *self.case.parameters], input=asked, cwd=self.directory,
+                              capture_output=True, timeout=60)
+        answers = done.stdout.decode().splitlines()
+        if len(answers) != len(questions):
+            self.fail("profile", "%d answers: %s" % (len(answers), done.stderr.decode(errors="replace")))
+            return
+        for (line, words), answer in zip(questions, answers):
+            if words[3] not in ("allow", "deny"):
+                raise Malformed("allow or deny: " + line)
+            if answer.split()[0] != words[3]:
+                self.fail(line, answer)
 
     # Diagnostics --------------------------------------------------------------------------------------------
 
@@ -303,6 +338,17 @@ def run_case(job):
         return ["%s: %s" % (type(error).__name__, error)]
 
 
+def missing_rows(paths):
+    """The rows of macOS for which none of the cases asks a profile."""
+    missing = {(peer, row) for peer, rows in MACOS_ROWS.items() for row in rows}
+    for path in paths:
+        with open(path, "rb") as file:
+            first, _, rest = file.read().decode(errors="replace").partition("\n")
+        if "\nprofile " in rest or " -t seatbelt " in rest:
+            missing -= {(peer, int(row)) for peer, row in re.findall(r"\b(srt|codex) (\d+)\b", first)}
+    return sorted("%s %d" % row for row in missing)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -327,6 +373,9 @@ def main():
                 passed += 1
                 if options.v:
                     print("ok   %s" % os.path.relpath(case))
+    for row in [] if options.cases else missing_rows(cases):
+        failed += 1
+        print("FAIL no case asks a profile about " + row)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
