@@ -253,8 +253,7 @@ static expression *form_set(struct seatbelt_machine *machine, expression *at,
     if (name->kind != SEATBELT_VALUE_SYMBOL)
         return fail_syntax(machine, at);
     if (!seatbelt_assign(machine, environment, name->as.symbol, value))
-        return seatbelt_fail(machine, name, "unbound variable: %s at %s, line %u, column %u", name->as.symbol,
-                             machine->source, name->line, name->column);
+        return seatbelt_fail_unbound(machine, name);
     return seatbelt_nothing(machine, at);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-enum { STRING_LONG = 900, RULE_LARGE = 30000, QUESTIONS_MOST = 200000 };
+enum { STRING_LONG = 900, RULE_LARGE = 30000, QUESTIONS_MOST = 1000000 };
 
 /* Where rules allow one operation, sorted; the number is that of the entry. */
 struct allowed {
@@ -373,6 +373,8 @@ static void check_below(struct linter *linter, const struct seatbelt_rule *deny,
 {
     const struct seatbelt_rule *rule = NULL;
     for (uint32_t i = 0; i < deny->filters.count && rule == NULL; i++) {
+        if (linter->questions > QUESTIONS_MOST)
+            return;
         rule = opened_within(linter, operation, deny, deny->filters.items[i]);
         if (rule == NULL && !is_plain_path(deny->filters.items[i]))
             rule = opened_wholly(linter, operation);

@@ -37,6 +37,14 @@ static bool takes_argument(const struct seatbelt_modifier *modifier, expression 
            argument->as.constant->kind == SEATBELT_CONSTANT_SIGNAL;
 }
 
+static const struct seatbelt_modifier *find_modifier(const char *word)
+{
+    for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
+        if (strcmp(modifiers[i].word, word) == 0)
+            return &modifiers[i];
+    return NULL;
+}
+
 /* (with WORD), (with send-signal SIGKILL), (with message "text"). */
 static expression *form_modifier(struct seatbelt_machine *machine, expression *at,
                                  struct seatbelt_environment *environment, struct seatbelt_tail *tail)
@@ -46,24 +54,21 @@ static expression *form_modifier(struct seatbelt_machine *machine, expression *a
     if (length == UINT32_MAX || length < 2 || at->as.pair.tail->as.pair.head->kind != SEATBELT_VALUE_SYMBOL)
         return seatbelt_fail(machine, at, "syntax error: malformed with");
     expression *word = at->as.pair.tail->as.pair.head, *rest = at->as.pair.tail->as.pair.tail;
-    for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++) {
-        if (strcmp(modifiers[i].word, word->as.symbol) != 0)
-            continue;
-        if (length - 2 != modifiers[i].arguments)
-            return seatbelt_fail(machine, at, "modifier %s: wrong number of arguments", modifiers[i].word);
-        for (; rest->kind == SEATBELT_VALUE_PAIR; rest = rest->as.pair.tail) {
-            expression *argument = seatbelt_evaluate(machine, rest->as.pair.head, environment);
-            if (argument == NULL)
-                return NULL;
-            if (!takes_argument(&modifiers[i], argument))
-                return seatbelt_fail(machine, at, "modifier %s: argument does not fit", modifiers[i].word);
-        }
-        struct seatbelt_value *value = seatbelt_value(machine, SEATBELT_VALUE_MODIFIER, at);
-        value->as.modifier = &modifiers[i];
-        return value;
+    const struct seatbelt_modifier *modifier = find_modifier(word->as.symbol);
+    if (modifier == NULL)
+        return seatbelt_fail_unbound(machine, word);
+    if (length - 2 != modifier->arguments)
+        return seatbelt_fail(machine, at, "modifier %s: wrong number of arguments", modifier->word);
+    for (; rest->kind == SEATBELT_VALUE_PAIR; rest = rest->as.pair.tail) {
+        expression *argument = seatbelt_evaluate(machine, rest->as.pair.head, environment);
+        if (argument == NULL)
+            return NULL;
+        if (!takes_argument(modifier, argument))
+            return seatbelt_fail(machine, at, "modifier %s: argument does not fit", modifier->word);
     }
-    return seatbelt_fail(machine, word, "unbound variable: %s at %s, line %u, column %u", word->as.symbol,
-                         machine->source, word->line, word->column);
+    struct seatbelt_value *value = seatbelt_value(machine, SEATBELT_VALUE_MODIFIER, at);
+    value->as.modifier = modifier;
+    return value;
 }
 
 /* A rule while its parts are gathered. */

@@ -6,20 +6,13 @@
 
 enum { DEPTH_MOST = 800 };
 
-static const struct seatbelt_value *fail_unbound(struct seatbelt_machine *machine,
-                                                 const struct seatbelt_value *symbol)
-{
-    return seatbelt_fail(machine, symbol, "unbound variable: %s at %s, line %u, column %u", symbol->as.symbol,
-                         machine->source, symbol->line, symbol->column);
-}
-
 /* SYS_open and MSC_task_self_trap stand for numbers that only macOS knows. */
 static const struct seatbelt_value *find_system_call(struct seatbelt_machine *machine,
                                                      const struct seatbelt_value *symbol)
 {
     const char *name = symbol->as.symbol;
     if (strncmp(name, "SYS_", 4) != 0 && strncmp(name, "MSC_", 4) != 0)
-        return fail_unbound(machine, symbol);
+        return seatbelt_fail_unbound(machine, symbol);
     struct seatbelt_constant *constant = arena_alloc(machine->arena, sizeof *constant);
     *constant = (struct seatbelt_constant){.name = name, .kind = SEATBELT_CONSTANT_SYSCALL};
     struct seatbelt_value *value = seatbelt_value(machine, SEATBELT_VALUE_CONSTANT, symbol);
@@ -34,7 +27,7 @@ static const struct seatbelt_value *evaluate_symbol(struct seatbelt_machine *mac
     const struct seatbelt_value *value = seatbelt_find(machine, symbol->as.symbol, environment);
     if (value == NULL)
         return find_system_call(machine, symbol);
-    return value->kind == SEATBELT_VALUE_PENDING ? fail_unbound(machine, symbol) : value;
+    return value->kind == SEATBELT_VALUE_PENDING ? seatbelt_fail_unbound(machine, symbol) : value;
 }
 
 static const struct seatbelt_value *call_primitive(struct seatbelt_machine *machine,

@@ -29,6 +29,13 @@ const struct seatbelt_value *seatbelt_fail(struct seatbelt_machine *machine, con
     return NULL;
 }
 
+const struct seatbelt_value *seatbelt_fail_unbound(struct seatbelt_machine *machine,
+                                                   const struct seatbelt_value *symbol)
+{
+    return seatbelt_fail(machine, symbol, "unbound variable: %s at %s, line %u, column %u", symbol->as.symbol,
+                         machine->source, symbol->line, symbol->column);
+}
+
 bool seatbelt_step(struct seatbelt_machine *machine, const struct seatbelt_value *at)
 {
     if (++machine->steps > STEPS_MOST)

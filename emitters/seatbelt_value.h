@@ -153,6 +153,8 @@ struct seatbelt_machine {
 /* Records the first error, at a value's place (NULL: none); returns NULL. */
 const struct seatbelt_value *seatbelt_fail(struct seatbelt_machine *machine, const struct seatbelt_value *at,
                                            const char *format, ...) SBX_PRINTF(3, 4);
+const struct seatbelt_value *seatbelt_fail_unbound(struct seatbelt_machine *machine,
+                                                   const struct seatbelt_value *symbol);
 void seatbelt_fail_at(struct seatbelt_machine *machine, uint32_t line, uint32_t column, const char *text);
 
 /* Counts one step; false, and failed, once the profile has taken too many or too much memory. */

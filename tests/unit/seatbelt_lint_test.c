@@ -156,11 +156,31 @@ static void large_rules_and_long_strings_are_noted(void **state)
     arena_destroy(arena);
 }
 
+/* Many denies above many grants, each of which is denied by yet another rule. */
+static void too_many_rules_to_compare_are_noted(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer rules = buffer_in(arena);
+    buffer_string(&rules, "(allow file-read-data");
+    for (uint32_t i = 0; i < 4000; i++)
+        buffer_format(&rules, "(literal \"/a/%u\")", i);
+    buffer_string(&rules, ")\n(deny file-read-data (subpath \"/a\"))");
+    for (uint32_t i = 0; i < 500; i++)
+        buffer_string(&rules, "\n(deny file-read* (subpath \"/a\"))");
+    struct seatbelt_notes notes = notes_of(arena, rules.bytes);
+    assert_int_equal(notes.count, 1);
+    assert_int_equal(notes.items[0].finding, SEATBELT_FINDING_CUT_NOTHING);
+    assert_non_null(strstr(notes.items[0].text, "not all were compared"));
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sample_has_its_finding),
         cmocka_unit_test(large_rules_and_long_strings_are_noted),
+        cmocka_unit_test(too_many_rules_to_compare_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
