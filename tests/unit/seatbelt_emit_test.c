@@ -1,487 +1,5 @@
-/* Seatbelt profiles as they are written, read back by the reader: what they allow is what the policy says, whatever
- * bytes its paths hold and however its roots lie in each other. */
-#include "emitters/seatbelt_read.h"
-#include "emitters/target.h"
-
-#include "base/vector.h"
-#include "policy/pattern.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
-
-/* ---- policies and profiles ---- */
-
-struct made {
-    struct arena *arena;
-    const struct bound_policy *bound; /* with every root bound */
-    struct buffer out;
-    struct note_list notes;
-    bool good;
-};
-
-struct root_path {
-    enum root root;
-    const char *path;
-    bool parameter; /* given when the profile is loaded, not when it is written */
-};
-
-static struct policy *policy_of(struct arena *arena, const struct rule *rules, uint32_t count)
-{
-    static const struct layer layers[] = {{.kind = LAYER_POLICY, .name = "t"},
-                                          {.kind = LAYER_MANAGED, .name = "corp\n(allow default)"}};
-    static const struct policy_source sources[] = {{"t.sbx\n(allow default)", SOURCE_POLICY, NULL}};
-    struct policy *policy = arena_alloc(arena, sizeof *policy);
-    struct rule *kept = arena_array(arena, count, sizeof *kept);
-    for (uint32_t i = 0; i < count; i++) {
-        kept[i] = rules[i];
-        kept[i].systems = SYSTEM_ALL;
-        kept[i].origin.line = i + 1;
-        if (kept[i].path.rest == NULL)
-            kept[i].path.rest = "";
-    }
-    *policy = (struct policy){.arena = arena,
-                              .name = "t",
-                              .layers = layers,
-                              .layer_count = 2,
-                              .sources = sources,
-                              .source_count = 1,
-                              .rules = kept,
-                              .rule_count = count};
-    return policy;
-}
-
-static struct bindings bindings_of(struct arena *arena, const struct root_path *roots, uint32_t count,
-                                   bool all)
-{
-    struct bindings bindings = {.system = SYSTEM_MACOS};
-    for (int root = 0; root < ROOTS; root++)
-        bindings.roots[root].state = bindings.managed_roots[root].state = ROOT_SYMBOLIC;
-    for (uint32_t i = 0; i < count; i++) {
-        if (roots[i].parameter && !all)
-            continue;
-        const char **paths = arena_array(arena, 1, sizeof *paths);
-        paths[0] = roots[i].path;
-        bindings.roots[roots[i].root] = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
-    }
-    return bindings;
-}
-
-/* Writes the profile; `good` is false with errors in `notes`, also where the policy cannot be bound. */
-static struct made make(const struct rule *rules, uint32_t count, const struct root_path *roots,
-                        uint32_t root_count)
-{
-    struct made made = {.arena = arena_create(0)};
-    struct policy *policy = policy_of(made.arena, rules, count);
-    struct bindings symbolic = bindings_of(made.arena, roots, root_count, false);
-    struct bindings whole = bindings_of(made.arena, roots, root_count, true);
-    struct bindings *kept = arena_alloc(made.arena, sizeof *kept);
-    *kept = whole;
-    made.notes = note_list_in(made.arena);
-    made.out = buffer_in(made.arena);
-    struct bound_policy *bound = policy_bind(made.arena, policy, &symbolic, &made.notes);
-    struct bound_policy *meant = policy_bind(made.arena, policy, kept, &made.notes);
-    if (made.notes.errors > 0)
-        return made;
-    bound_seal(bound, NULL);
-    bound_seal(meant, NULL);
-    made.bound = meant;
-    const struct emit_request request = {
-        .arena = made.arena,
-        .policy = policy,
-        .bound = bound,
-        .version = "0",
-        .output_name = "t.sb",
-        .notes = &made.notes,
-    };
-    made.good = target_named("seatbelt")->emit(&request, &made.out);
-    return made;
-}
-
-static struct seatbelt_profile *read_back(const struct made *made, const struct root_path *roots,
-                                          uint32_t count)
-{
-    struct seatbelt_parameter parameters[8];
-    struct seatbelt_error error = {0};
-    uint32_t given = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (roots[i].parameter)
-            parameters[given++] = (struct seatbelt_parameter){root_names[roots[i].root], roots[i].path};
-    struct seatbelt_profile *profile =
-        seatbelt_read(made->arena, made->out.bytes, made->out.length, parameters, given, NULL, NULL, &error);
-    if (profile == NULL)
-        print_message("%s at %u:%u\n%.*s\n", error.text, error.line, error.column, (int)made->out.length,
-                      made->out.bytes);
-    assert_non_null(profile);
-    return profile;
-}
-
-#define RULES(...) (const struct rule[]){__VA_ARGS__}, COUNT(((const struct rule[]){__VA_ARGS__}))
-
-static bool holds(const struct made *made, const char *text)
-{
-    return memmem(made->out.bytes, made->out.length, text, strlen(text)) != NULL;
-}
-
-/* ---- questions ---- */
-
-static bool allows_at(const struct seatbelt_profile *profile, const char *operation, const char *path,
-                      enum seatbelt_vnode vnode, bool fold)
-{
-    const struct seatbelt_question question = {
-        .operation = operation,
-        .path = path,
-        .vnode = vnode,
-        .fold_case = fold,
-        .protocol = strncmp(operation, "network", 7) == 0 ? SEATBELT_PROTOCOL_UNIX : SEATBELT_PROTOCOL_NONE,
-        .socket_domain = strncmp(operation, "network", 7) == 0 ? 1 : 0,
-    };
-    enum seatbelt_answer answer = seatbelt_decide(profile, &question, NULL);
-    if (answer == SEATBELT_UNKNOWN)
-        print_message("unknown: %s %s\n", operation, path);
-    assert_int_not_equal(answer, SEATBELT_UNKNOWN);
-    return answer == SEATBELT_ALLOW;
-}
-
-static bool allows(const struct seatbelt_profile *profile, const char *operation, const char *path)
-{
-    return allows_at(profile, operation, path, SEATBELT_VNODE_FILE, true);
-}
-
-static bool is_above(const char *path, const char *below)
-{
-    size_t length = strlen(path);
-    return strncmp(path, below, length) == 0 && below[length] == '/';
-}
-
-/* Whether the place leads to something that a rule opens, so that its metadata may be seen. */
-static bool leads_on(const struct bound_policy *bound, const char *path)
-{
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *rule = &bound->rules.items[i];
-        if (rule->at.path == NULL)
-            continue;
-        bool opens = rule->rule->kind == RULE_GRANT || rule->rule->kind == RULE_GRANT_SOCKET;
-        if (opens && is_above(path, rule->at.path))
-            return true;
-        for (uint32_t j = 0; j < rule->except_count; j++)
-            if (is_above(path, rule->except[j].path))
-                return true;
-    }
-    return false;
-}
-
-/* Whether something that is denied or only readable lies below, or may. */
-static bool holds_lower(const struct bound_policy *bound, const char *path, bool *plainly)
-{
-    bool maybe = false;
-    *plainly = false;
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *rule = &bound->rules.items[i];
-        bool lowers =
-            rule->rule->kind == RULE_DENY ||
-            (rule->rule->kind == RULE_GRANT && !rule->rule->automatic && rule->rule->level == LEVEL_READ);
-        if (rule->at.path == NULL || !lowers)
-            continue;
-        maybe = maybe || rule->at.pattern || is_above(path, rule->at.path);
-        if (!rule->at.pattern && is_above(path, rule->at.path) &&
-            bound_level(bound, rule->at.path, strlen(rule->at.path)) < LEVEL_WRITE)
-            *plainly = true;
-    }
-    return maybe;
-}
-
-static bool begins_area(const struct bound_policy *bound, const char *path)
-{
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *rule = &bound->rules.items[i];
-        bool opens = rule->rule->kind == RULE_GRANT || rule->rule->kind == RULE_LIMIT_WRITE;
-        if (rule->at.path != NULL && opens && strcmp(rule->at.path, path) == 0)
-            return true;
-        for (uint32_t j = 0; j < rule->except_count; j++)
-            if (strcmp(rule->except[j].path, path) == 0)
-                return true;
-    }
-    return false;
-}
-
-static void differ(const struct made *made, const char *operation, const char *path, enum level level)
-{
-    const char *rules = memmem(made->out.bytes, made->out.length, "OpenMP", 6);
-    fprintf(stderr, "%s %s, level %d:\n%s\n", operation, path, (int)level, rules);
-    for (uint32_t k = 0; k < made->bound->rules.count; k++)
-        fprintf(stderr, "%s | %s\n", rule_text(made->arena, made->bound->rules.items[k].rule),
-                made->bound->rules.items[k].at.path);
-    fail();
-}
-
-static void check_path(const struct made *made, const struct seatbelt_profile *profile, const char *path,
-                       bool fold)
-{
-    static const char *const reads[] = {"file-read-data", "file-read-xattr"};
-    static const char *const writes[] = {"file-write-data",  "file-write-mode",  "file-write-owner",
-                                         "file-write-flags", "file-write-times", "file-write-xattr",
-                                         "file-write-acl",   "file-link",        "file-clone"};
-    size_t length = strlen(path);
-    enum level level = bound_level(made->bound, path, length);
-    bool plainly, lower = holds_lower(made->bound, path, &plainly), top = begins_area(made->bound, path);
-    for (uint32_t i = 0; i < COUNT(reads); i++)
-        if (allows_at(profile, reads[i], path, SEATBELT_VNODE_FILE, fold) != (level >= LEVEL_READ))
-            differ(made, reads[i], path, level);
-    for (uint32_t i = 0; i < COUNT(writes); i++)
-        if (allows_at(profile, writes[i], path, SEATBELT_VNODE_FILE, fold) != (level == LEVEL_WRITE))
-            differ(made, writes[i], path, level);
-    if (allows_at(profile, "process-exec*", path, SEATBELT_VNODE_FILE, fold) !=
-        bound_exec(made->bound, path, length))
-        differ(made, "process-exec*", path, level);
-    if (allows_at(profile, "network-outbound", path, SEATBELT_VNODE_SOCKET, fold) !=
-        bound_socket(made->bound, path, length))
-        differ(made, "network-outbound", path, level);
-    if (allows_at(profile, "file-write-setugid", path, SEATBELT_VNODE_FILE, fold))
-        differ(made, "file-write-setugid", path, level);
-    bool metadata = allows_at(profile, "file-read-metadata", path, SEATBELT_VNODE_DIRECTORY, fold);
-    if (metadata ? level < LEVEL_READ && !leads_on(made->bound, path) : level >= LEVEL_READ)
-        differ(made, "file-read-metadata", path, level);
-    bool create = allows_at(profile, "file-write-create", path, SEATBELT_VNODE_DIRECTORY, fold);
-    if (create ? level < LEVEL_WRITE || plainly : level == LEVEL_WRITE && !lower)
-        differ(made, "file-write-create", path, level);
-    bool unlink = allows_at(profile, "file-write-unlink", path, SEATBELT_VNODE_DIRECTORY, fold);
-    if (unlink ? level < LEVEL_WRITE || plainly : level == LEVEL_WRITE && !lower && !top)
-        differ(made, "file-write-unlink", path, level);
-}
-
-/* ---- random policies ---- */
-
-struct chance {
-    uint64_t state;
-};
-
-static uint32_t below(struct chance *chance, uint32_t limit)
-{
-    chance->state ^= chance->state << 13;
-    chance->state ^= chance->state >> 7;
-    chance->state ^= chance->state << 17;
-    return (uint32_t)((chance->state >> 16) % limit);
-}
-
-/* None holds a byte beyond ASCII behind another one: `?` takes such bytes with it (docs/targets.md). */
-static const char *const names[] = {"a",         "b",        "c",      "q\"u",     "s p",  "(p)",
-                                    "\\\\b",     "\\[br\\]", "h#a;sh", "\xc3\xa9", "\xff", "d.",
-                                    "p|q+{1}^$", "\x1f",     "o\\*o",  "a-]b"};
-
-/* Names as pattern text; as plain ones the escapes go. */
-static const char *name_of(struct chance *chance, struct arena *arena, bool plain)
-{
-    const char *name = names[below(chance, below(chance, 3) > 0 ? 3 : COUNT(names))];
-    return plain ? pattern_plain(arena, name, strlen(name)) : name;
-}
-
-static const char *rest_of(struct chance *chance, struct arena *arena, uint32_t depth)
-{
-    struct buffer rest = buffer_in(arena);
-    for (; depth > 0; depth--)
-        buffer_format(&rest, "/%s", name_of(chance, arena, true));
-    return rest.length == 0 ? "" : rest.bytes;
-}
-
-static const char *pattern_of(struct chance *chance, struct arena *arena)
-{
-    static const char *const signs[] = {"*", "**/b", "a*", "?", "[a-c]", "[!a]", "**", "*.x", "b?", "[]^-]"};
-    struct buffer rest = buffer_in(arena);
-    for (uint32_t depth = below(chance, 2); depth > 0; depth--)
-        buffer_format(&rest, "/%s", name_of(chance, arena, false));
-    buffer_format(&rest, "/%s", signs[below(chance, COUNT(signs) - 1)]);
-    if (below(chance, 2) == 0)
-        buffer_format(&rest, "/%s", name_of(chance, arena, false));
-    return rest.bytes;
-}
-
-static struct policy_path path_of(struct chance *chance, struct arena *arena, bool pattern)
-{
-    static const enum root roots[] = {ROOT_WORK, ROOT_HOME, ROOT_TMP, ROOT_SLASH};
-    enum root root = roots[below(chance, COUNT(roots))];
-    const char *rest = pattern ? pattern_of(chance, arena) : rest_of(chance, arena, below(chance, 4));
-    if (root == ROOT_SLASH)
-        rest = arena_format(arena, "/r%s", rest);
-    return (struct policy_path){.root = root, .rest = rest, .pattern = pattern};
-}
-
-static struct rule rule_of(struct chance *chance, struct arena *arena)
-{
-    struct rule rule = {.kind = RULE_GRANT, .level = LEVEL_READ + below(chance, 2)};
-    uint32_t kind = below(chance, 12);
-    bool pattern = kind >= 6 && kind != 10 && below(chance, 3) == 0;
-    if (kind < 2)
-        rule.automatic = true;
-    else if (kind >= 6 && kind < 9)
-        rule = (struct rule){.kind = RULE_DENY, .level = below(chance, 2) == 0 ? LEVEL_NONE : LEVEL_READ};
-    else if (kind == 9)
-        rule = (struct rule){.kind = RULE_DENY_EXEC};
-    else if (kind == 10)
-        rule = (struct rule){.kind = RULE_GRANT_SOCKET};
-    else if (kind == 11)
-        rule = (struct rule){.kind = RULE_DENY_SOCKET};
-    rule.path = path_of(chance, arena, pattern);
-    if ((rule.kind == RULE_DENY || rule.kind == RULE_DENY_EXEC) && below(chance, 2) == 0) {
-        struct policy_path *items = arena_array(arena, 2, sizeof *items);
-        struct path_list *list = arena_alloc(arena, sizeof *list);
-        for (uint32_t i = 0; i < 2; i++)
-            items[i] = path_of(chance, arena, below(chance, 4) == 0);
-        *list = (struct path_list){items, 1 + below(chance, 2)};
-        rule.except = list;
-    }
-    return rule;
-}
-
-/* Managed limits: the marker and its items. */
-static uint32_t limit_of(struct chance *chance, struct arena *arena, struct rule *out)
-{
-    static const enum rule_kind kinds[] = {RULE_LIMIT_READ, RULE_LIMIT_WRITE, RULE_LIMIT_SOCKET};
-    enum rule_kind kind = kinds[below(chance, 3)];
-    uint32_t count = 1 + below(chance, 3);
-    out[0] = (struct rule){.kind = kind, .nothing = true, .layer = 1};
-    for (uint32_t i = 1; i < count; i++) {
-        out[i] = (struct rule){.kind = kind, .layer = 1};
-        /* Roots of managed layers are the account's, which is another test. */
-        do
-            out[i].path = path_of(chance, arena, false);
-        while (out[i].path.root == ROOT_HOME);
-    }
-    return count;
-}
-
-static uint32_t roots_of(struct chance *chance, struct arena *arena, struct root_path roots[3])
-{
-    static const enum root kinds[] = {ROOT_WORK, ROOT_HOME, ROOT_TMP};
-    for (uint32_t i = 0; i < 3; i++) {
-        const char *path = arena_format(arena, "/r%s", rest_of(chance, arena, below(chance, 4)));
-        roots[i] = (struct root_path){kinds[i], path, below(chance, 3) > 0};
-    }
-    return 3;
-}
-
-/* ---- conditions in the header ---- */
-
-/* Reads the quoted place at `*at` and moves behind it. */
-static const char *condition_place(const struct made *made, const char **at, const struct root_path *roots,
-                                   uint32_t count)
-{
-    struct buffer text = buffer_in(made->arena);
-    for (++*at; **at != '"'; ++*at) {
-        unsigned value = (unsigned char)**at;
-        if (**at == '\\' && (*at)[1] == 'x') {
-            value = (unsigned)strtoul(arena_copy(made->arena, *at + 2, 2), NULL, 16);
-            *at += 3;
-        } else if (**at == '\\') {
-            value = (unsigned char)*++*at;
-        }
-        buffer_byte(&text, (char)value);
-    }
-    ++*at;
-    if (text.bytes[0] != '$')
-        return text.bytes;
-    size_t length = strcspn(text.bytes + 1, "/");
-    for (uint32_t i = 0; i < count; i++)
-        if (strncmp(root_names[roots[i].root], text.bytes + 1, length) == 0)
-            return arena_join(made->arena, roots[i].path, text.bytes + 1 + length);
-    fail();
-    return NULL;
-}
-
-static bool conditions_hold(const struct made *made, const struct root_path *roots, uint32_t count)
-{
-    static const char mark[] = "; requires: ";
-    const char *end = memmem(made->out.bytes, made->out.length, "\n(version 1)", 12);
-    for (const char *line = made->out.bytes; line < end; line = strchr(line, '\n') + 1) {
-        if (strncmp(line, mark, sizeof mark - 1) != 0)
-            continue;
-        const char *at = line + sizeof mark - 1;
-        const char *first = condition_place(made, &at, roots, count);
-        bool strict = strncmp(at, " not-below ", 11) == 0;
-        at += strict ? 11 : strlen(" not-at-or-above ");
-        const char *second = condition_place(made, &at, roots, count);
-        assert_int_equal(*at, '\n');
-        if (strict ? is_above(second, first) : is_above(first, second) || strcmp(first, second) == 0)
-            return false;
-    }
-    return true;
-}
-
-/* ---- comparing ---- */
-
-static void check_around(const struct made *made, const struct seatbelt_profile *profile,
-                         struct chance *chance, const char *path, bool fold)
-{
-    struct arena *arena = made->arena;
-    const char *slash = strrchr(path, '/');
-    check_path(made, profile, path, fold);
-    check_path(made, profile, arena_format(arena, "%s/%s", path, name_of(chance, arena, true)), fold);
-    check_path(made, profile, arena_format(arena, "%s/a/b", path), fold);
-    check_path(made, profile, arena_format(arena, "%s.x", path), fold);
-    if (slash == NULL || slash == path)
-        return;
-    check_path(made, profile, arena_copy(arena, path, (size_t)(slash - path)), fold);
-    check_path(made, profile,
-               arena_format(arena, "%.*s/%s", (int)(slash - path), path, name_of(chance, arena, true)), fold);
-}
-
-static void check_policy(const struct made *made, const struct root_path *roots, uint32_t root_count,
-                         struct chance *chance)
-{
-    struct seatbelt_profile *profile = read_back(made, roots, root_count);
-    for (uint32_t i = 0; i < made->bound->rules.count; i++) {
-        const struct bound_rule *rule = &made->bound->rules.items[i];
-        bool fold = below(chance, 2) == 0;
-        if (rule->at.path != NULL)
-            check_around(made, profile, chance,
-                         rule->at.pattern
-                             ? pattern_plain(made->arena, rule->at.path, pattern_fixed_prefix(rule->at.path))
-                             : rule->at.path,
-                         fold);
-        for (uint32_t j = 0; j < rule->except_count; j++)
-            if (!rule->except[j].pattern)
-                check_around(made, profile, chance, rule->except[j].path, fold);
-    }
-    check_around(made, profile, chance, arena_join(made->arena, "/r", rest_of(chance, made->arena, 4)), true);
-}
-
-enum { POLICIES = 20000, RULE_COUNT = 6 };
-
-static void profiles_mean_what_policies_say(void **state)
-{
-    (void)state;
-    struct chance chance = {88172645463325252U};
-    uint32_t checked = 0;
-    for (uint32_t i = 0; i < POLICIES; i++) {
-        struct arena *arena = arena_create(0);
-        struct rule rules[RULE_COUNT + 6];
-        struct root_path roots[3];
-        uint32_t count = 1 + below(&chance, RULE_COUNT);
-        for (uint32_t rule = 0; rule < count; rule++)
-            rules[rule] = rule_of(&chance, arena);
-        if (below(&chance, 4) == 0)
-            count += limit_of(&chance, arena, rules + count);
-        uint32_t root_count = roots_of(&chance, arena, roots);
-        struct made made = make(rules, count, roots, root_count);
-        if (made.good && conditions_hold(&made, roots, root_count)) {
-            check_policy(&made, roots, root_count, &chance);
-            checked++;
-        }
-        assert_true(made.good || made.notes.errors > 0);
-        arena_destroy(made.arena);
-        arena_destroy(arena);
-    }
-    /* The others have a root that is too wide for a grant, or roots that lie as the header says they must not. */
-    assert_true(checked > POLICIES / 2);
-}
+/* Seatbelt profiles, read back: each measure that they are made of, and what is refused. */
+#include "tests/unit/seatbelt_make.h"
 
 /* ---- texts ---- */
 
@@ -506,11 +24,535 @@ static void a_text_leaves_no_comment_and_no_string(void **state)
     arena_destroy(made.arena);
 }
 
+/* ---- single measures ---- */
+
+#define GRANT(wanted, ...)                                                                                   \
+    {                                                                                                        \
+        .kind = RULE_GRANT, .level = LEVEL_##wanted, .path = { __VA_ARGS__ }                                 \
+    }
+#define DENY(...)                                                                                            \
+    {                                                                                                        \
+        .kind = RULE_DENY, .path = { __VA_ARGS__ }                                                           \
+    }
+
+static const struct root_path at_home[] = {{ROOT_HOME, "/Users/u", true}, {ROOT_WORK, "/Users/u/w", true}};
+
+static void both_names_of_a_place_are_written(void **state)
+{
+    (void)state;
+    struct made made =
+        make(RULES(GRANT(WRITE, .rest = "/tmp/t"), DENY(.rest = "/private/tmp/t/x"),
+                   GRANT(READ, .rest = "/private/etc/q"), DENY(.rest = "/var/run/d*", .pattern = true),
+                   GRANT(READ, .rest = "/private/var/run")),
+             at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    static const char *const open[] = {"/tmp/t/a",       "/private/tmp/t/a", "/etc/q",
+                                       "/private/etc/q", "/var/run/a",       "/private/var/run/a"};
+    static const char *const closed[] = {"/tmp/t/x", "/private/tmp/t/x", "/var/run/d1",
+                                         "/private/var/run/d1"};
+    for (uint32_t i = 0; i < COUNT(open); i++)
+        assert_true(allows(profile, "file-read-data", open[i]));
+    for (uint32_t i = 0; i < COUNT(closed); i++)
+        assert_false(allows(profile, "file-read-data", closed[i]));
+    arena_destroy(made.arena);
+}
+
+static void the_data_volume_opens_nothing_by_its_second_name(void **state)
+{
+    (void)state;
+    struct made made = make(RULES(GRANT(READ, .rest = "/System")), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "file-read-data", "/System/Library/x"));
+    assert_false(allows(profile, "file-read-data", "/System/Volumes/Data/Users/u/x"));
+    arena_destroy(made.arena);
+
+    made = make(RULES(GRANT(READ, .rest = "/System/Volumes/Data/q"), DENY(.rest = "/q/x"),
+                      GRANT(READ, .root = ROOT_HOME), DENY(.root = ROOT_HOME, .rest = "/y"),
+                      DENY(.root = ROOT_HOME, .rest = "/z*", .pattern = true)),
+                at_home, 2);
+    profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "file-read-data", "/System/Volumes/Data/q/a"));
+    assert_true(allows(profile, "file-read-data", "/q/a"));
+    assert_false(allows(profile, "file-read-data", "/System/Volumes/Data/q/x"));
+    assert_false(allows(profile, "file-read-data", "/q/x"));
+    assert_true(holds(&made, "(subpath (string-append \"/System/Volumes/Data\" HOME_PATH \"/y\"))"));
+    assert_true(
+        holds(&made, "(regex (string-append \"^/System/Volumes/Data\" (regex-quote HOME_PATH) \"/[Zz]"));
+    arena_destroy(made.arena);
+}
+
+static void denies_hold_in_any_case_and_form(void **state)
+{
+    (void)state;
+    struct made made =
+        make(RULES(GRANT(WRITE, .root = ROOT_WORK), DENY(.root = ROOT_WORK, .rest = "/\xc3\xa9t\xc3\xa9"),
+                   DENY(.root = ROOT_WORK, .rest = "/**/*.env\xc3\xa9", .pattern = true)),
+             at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    static const char *const closed[] = {
+        "/Users/u/w/\xc3\xa9t\xc3\xa9", "/Users/u/w/e\xcc\x81te\xcc\x81", "/Users/u/w/a/x.ENV\xc3\xa9",
+        "/Users/u/w/a/x.env\xc3\x89",   "/Users/u/w/a/x.eNve\xcc\x81",    "/Users/u/w/a/x.envE\xcc\x81/below",
+    };
+    for (uint32_t i = 0; i < COUNT(closed); i++)
+        for (int fold = 0; fold < 2; fold++)
+            assert_false(allows_at(profile, "file-write-data", closed[i], SEATBELT_VNODE_FILE, fold == 1));
+    assert_true(allows(profile, "file-write-data", "/Users/u/w/a/x.envy"));
+    arena_destroy(made.arena);
+}
+
+static void what_deny_default_leaves_open_is_closed(void **state)
+{
+    (void)state;
+    static const char *const operations[] = {"file-link",
+                                             "file-clone",
+                                             "file-test-existence",
+                                             "process-info-listpids",
+                                             "process-info-pidinfo",
+                                             "process-info-codesignature",
+                                             "nvram-get",
+                                             "nvram-set",
+                                             "iokit-get-properties",
+                                             "mach-cross-domain-lookup",
+                                             "darwin-notification-post",
+                                             "mach-register",
+                                             "mach-lookup",
+                                             "sysctl-write",
+                                             "appleevent-send",
+                                             "lsopen",
+                                             "job-creation",
+                                             "system-kext-load",
+                                             "ipc-posix-shm-write-create",
+                                             "ipc-sysv-shm",
+                                             "pseudo-tty",
+                                             "file-mount",
+                                             "file-ioctl",
+                                             "user-preference-read",
+                                             "iokit-open-user-client",
+                                             "mach-priv-task-port",
+                                             "signal",
+                                             "sysctl-read"};
+    struct made made = make(RULES(GRANT(WRITE, .root = ROOT_WORK)), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    for (uint32_t i = 0; i < COUNT(operations); i++) {
+        const struct seatbelt_question question = {
+            .operation = operations[i],
+            .path = "/Users/u/x",
+            .target = SEATBELT_TARGET_OTHERS,
+            .vnode = SEATBELT_VNODE_FILE,
+            .name_kind = strncmp(operations[i], "sysctl", 6) == 0 ? SEATBELT_NAME_SYSCTL
+                         : strncmp(operations[i], "ipc", 3) == 0  ? SEATBELT_NAME_IPC_POSIX
+                                                                  : SEATBELT_NAME_GLOBAL,
+            .name = "kern.procargs2"};
+        if (seatbelt_decide(profile, &question, NULL) != SEATBELT_DENY)
+            print_message("%s\n", operations[i]);
+        assert_int_equal(seatbelt_decide(profile, &question, NULL), SEATBELT_DENY);
+    }
+    arena_destroy(made.arena);
+}
+
+static void every_program_can_start(void **state)
+{
+    (void)state;
+    struct made made =
+        make(RULES(GRANT(READ, .rest = "/usr"), {.kind = RULE_LIMIT_READ, .nothing = true, .layer = 1},
+                   {.kind = RULE_LIMIT_READ, .layer = 1, .path = {.rest = "/usr"}}, DENY(.rest = "/x")),
+             at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "file-read-data", "/"));
+    assert_true(allows(profile, "file-read-data", "/dev/urandom"));
+    assert_true(allows(profile, "file-write-data", "/dev/null"));
+    assert_true(allows(profile, "process-fork", NULL));
+    assert_true(allows(profile, "file-read-metadata", "/etc"));
+    assert_false(allows(profile, "file-read-data", "/private/etc"));
+    assert_false(allows(profile, "file-ioctl", "/dev/tty"));
+    assert_false(allows(profile, "file-write-data", "/dev/ttys001"));
+    const struct seatbelt_question own = {.operation = "process-info-pidinfo",
+                                          .target = SEATBELT_TARGET_SELF};
+    const struct seatbelt_question kill = {.operation = "signal", .target = SEATBELT_TARGET_SANDBOX};
+    assert_int_equal(seatbelt_decide(profile, &own, NULL), SEATBELT_ALLOW);
+    assert_int_equal(seatbelt_decide(profile, &kill, NULL), SEATBELT_ALLOW);
+    arena_destroy(made.arena);
+}
+
+/* The rules for devices name single operations, which a deny of a wildcard would not cut. */
+static void a_deny_of_a_device_holds(void **state)
+{
+    (void)state;
+    static const char *const operations[] = {"file-read-data", "file-read-metadata", "file-test-existence",
+                                             "file-write-data"};
+    struct made made = make(RULES(DENY(.rest = "/dev/tty")), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    for (uint32_t i = 0; i < COUNT(operations); i++) {
+        assert_true(allows(profile, operations[i], "/dev/null"));
+        assert_false(allows(profile, operations[i], "/dev/tty"));
+    }
+    arena_destroy(made.arena);
+}
+
+static bool moves(const struct seatbelt_profile *profile, const char *path)
+{
+    bool unlinks = allows_at(profile, "file-write-unlink", path, SEATBELT_VNODE_DIRECTORY, false);
+    assert_int_equal(unlinks, allows_at(profile, "file-write-create", path, SEATBELT_VNODE_DIRECTORY, false));
+    return unlinks;
+}
+
+static void directories_above_a_pattern_stay_where_they_are(void **state)
+{
+    (void)state;
+    struct made made = make(RULES(GRANT(WRITE, .root = ROOT_WORK),
+                                  DENY(.root = ROOT_WORK, .rest = "/k/a*/b/secret*", .pattern = true),
+                                  DENY(.root = ROOT_WORK, .rest = "/q?/**/x", .pattern = true)),
+                            at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    static const char *const held[] = {"/Users/u/w/k", "/Users/u/w/k/a1", "/Users/u/w/k/A1",
+                                       "/Users/u/w/k/a1/b", "/Users/u/w/q1"};
+    static const char *const free[] = {"/Users/u/w/b", "/Users/u/w/k/b", "/Users/u/w/k/a1/c",
+                                       "/Users/u/w/q1/a"};
+    for (uint32_t i = 0; i < COUNT(held); i++)
+        assert_false(moves(profile, held[i]));
+    for (uint32_t i = 0; i < COUNT(free); i++)
+        assert_true(moves(profile, free[i]));
+    arena_destroy(made.arena);
+}
+
+/* Else the command could put a link in its place, which the next launch would follow. */
+static void a_writable_directory_itself_stays(void **state)
+{
+    (void)state;
+    struct made made = make(
+        RULES(GRANT(WRITE, .root = ROOT_WORK), GRANT(WRITE, .root = ROOT_HOME, .rest = "/f")), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_false(allows_at(profile, "file-write-unlink", "/Users/u/w", SEATBELT_VNODE_DIRECTORY, true));
+    assert_true(allows_at(profile, "file-write-unlink", "/Users/u/w/a", SEATBELT_VNODE_DIRECTORY, true));
+    assert_false(allows_at(profile, "file-write-unlink", "/Users/u/f", SEATBELT_VNODE_DIRECTORY, true));
+    assert_true(allows_at(profile, "file-write-unlink", "/Users/u/f", SEATBELT_VNODE_FILE, true));
+    arena_destroy(made.arena);
+}
+
+/* ---- parameters ---- */
+
+static void a_profile_without_a_required_root_is_refused(void **state)
+{
+    (void)state;
+    struct seatbelt_error error = {0};
+    const struct seatbelt_parameter home[] = {{"HOME", "/Users/u"}};
+    struct made made = make(RULES(GRANT(WRITE, .root = ROOT_WORK), DENY(.root = ROOT_HOME, .rest = "/x"),
+                                  DENY(.root = ROOT_GITDIR, .rest = "/hooks")),
+                            at_home, 2);
+    assert_null(seatbelt_read(made.arena, made.out.bytes, made.out.length, home, 1, NULL, NULL, &error));
+    assert_non_null(strstr(error.text, "pattern"));
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "file-write-data", "/Users/u/w/.git/hooks/x"));
+    const struct root_path all[] = {at_home[0], at_home[1], {ROOT_GITDIR, "/Users/u/w/.git", true}};
+    profile = read_back(&made, all, 3);
+    assert_false(allows(profile, "file-write-data", "/Users/u/w/.git/hooks/x"));
+    assert_false(allows_at(profile, "file-write-unlink", "/Users/u/w/.git", SEATBELT_VNODE_DIRECTORY, true));
+    assert_true(holds(&made, "; parameter: WORK required - "));
+    assert_true(holds(&made, "; parameter: GITDIR optional - "));
+    arena_destroy(made.arena);
+}
+
+static void a_managed_home_is_a_parameter_of_its_own(void **state)
+{
+    (void)state;
+    struct seatbelt_error error = {0};
+    const struct seatbelt_parameter both[] = {{"WORK", "/Users/u/w"}, {"ACCOUNT_HOME", "/Users/real"}};
+    struct made made =
+        make(RULES(GRANT(WRITE, .root = ROOT_WORK),
+                   {.kind = RULE_DENY, .layer = 1, .path = {.root = ROOT_HOME, .rest = "/.ssh"}}),
+             &at_home[1], 1);
+    assert_null(seatbelt_read(made.arena, made.out.bytes, made.out.length, both, 1, NULL, NULL, &error));
+    assert_non_null(seatbelt_read(made.arena, made.out.bytes, made.out.length, both, 2, NULL, NULL, &error));
+    assert_true(holds(&made, "(string-append ACCOUNT_HOME_PATH \"/.ssh\")"));
+    arena_destroy(made.arena);
+}
+
+/* ---- network ---- */
+
+static const struct port_range all_ports[] = {{1, UINT16_MAX}};
+static const struct port_range few_ports[] = {{3000, 3002}};
+static const struct port_range many_ports[] = {{1, 20000}};
+
+#define NETWORK(kind_of, to, which, range)                                                                   \
+    {                                                                                                        \
+        .kind = kind_of, .network = &(const struct network)                                                  \
+        {                                                                                                    \
+            .target = to, .protocols = which, .ports = range, .port_count = 1                                \
+        }                                                                                                    \
+    }
+
+static bool connects(const struct seatbelt_profile *profile, enum seatbelt_host host, uint16_t port,
+                     enum seatbelt_protocol protocol)
+{
+    const struct seatbelt_question question = {.operation = "network-outbound",
+                                               .protocol = protocol,
+                                               .version = 4,
+                                               .socket_domain = 2,
+                                               .local = {SEATBELT_HOST_UNSPECIFIED, 0},
+                                               .remote = {host, port}};
+    enum seatbelt_answer answer = seatbelt_decide(profile, &question, NULL);
+    assert_int_not_equal(answer, SEATBELT_UNKNOWN);
+    return answer == SEATBELT_ALLOW;
+}
+
+static bool listens(const struct seatbelt_profile *profile, const char *operation, enum seatbelt_host host,
+                    uint16_t port)
+{
+    const struct seatbelt_question question = {.operation = operation,
+                                               .protocol = SEATBELT_PROTOCOL_TCP,
+                                               .version = 4,
+                                               .socket_domain = 2,
+                                               .local = {host, port},
+                                               .remote = {SEATBELT_HOST_OTHER, 5}};
+    enum seatbelt_answer answer = seatbelt_decide(profile, &question, NULL);
+    assert_int_not_equal(answer, SEATBELT_UNKNOWN);
+    return answer == SEATBELT_ALLOW;
+}
+
+static const enum seatbelt_host HERE = SEATBELT_HOST_LOOPBACK, ELSEWHERE = SEATBELT_HOST_OTHER;
+static const enum seatbelt_protocol TCP = SEATBELT_PROTOCOL_TCP, UDP = SEATBELT_PROTOCOL_UDP;
+static const char resolver[] = "/private/var/run/mDNSResponder";
+
+static void the_network_is_closed_until_it_is_granted(void **state)
+{
+    (void)state;
+    struct made made =
+        make(RULES(GRANT(READ, .rest = "/usr"), GRANT(READ, .rest = "/private/var/run")), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_false(connects(profile, ELSEWHERE, 443, TCP));
+    assert_false(connects(profile, HERE, 443, TCP));
+    assert_false(connects(profile, ELSEWHERE, 53, UDP));
+    assert_false(listens(profile, "network-bind", HERE, 3000));
+    assert_false(allows(profile, "network-outbound", resolver));
+    arena_destroy(made.arena);
+
+    made = make(RULES(NETWORK(RULE_GRANT_NETWORK, NETWORK_ANY, PROTOCOL_BITS, all_ports), DENY(.rest = "/x")),
+                at_home, 2);
+    profile = read_back(&made, at_home, 2);
+    assert_true(connects(profile, ELSEWHERE, 443, TCP));
+    assert_true(connects(profile, HERE, 9, UDP));
+    assert_true(allows(profile, "network-outbound", resolver));
+    assert_false(allows(profile, "network-outbound", "/private/var/run/other"));
+    assert_false(listens(profile, "network-bind", HERE, 3000));
+    assert_false(listens(profile, "network-inbound", HERE, 3000));
+    arena_destroy(made.arena);
+}
+
+static void loopback_ports_open_nothing_else(void **state)
+{
+    (void)state;
+    struct made made = make(RULES(NETWORK(RULE_GRANT_NETWORK, NETWORK_LOOPBACK, PROTOCOL_BIT_TCP, few_ports),
+                                  NETWORK(RULE_GRANT_LISTEN, NETWORK_ANY, PROTOCOL_BIT_TCP, few_ports)),
+                            at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(connects(profile, HERE, 3000, TCP));
+    assert_true(connects(profile, HERE, 3002, TCP));
+    assert_false(connects(profile, HERE, 3003, TCP));
+    assert_false(connects(profile, HERE, 3000, UDP));
+    assert_false(connects(profile, ELSEWHERE, 3000, TCP));
+    assert_true(listens(profile, "network-bind", ELSEWHERE, 3001));
+    assert_true(listens(profile, "network-inbound", HERE, 3001));
+    assert_false(listens(profile, "network-bind", HERE, 2999));
+    assert_false(allows(profile, "network-outbound", resolver));
+    arena_destroy(made.arena);
+}
+
+static void ports_of_any_host_are_named(void **state)
+{
+    (void)state;
+    static const struct port_range https[] = {{443, 443}};
+    struct made made =
+        make(RULES(NETWORK(RULE_GRANT_NETWORK, NETWORK_ANY, PROTOCOL_BIT_TCP, https)), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(connects(profile, ELSEWHERE, 443, TCP));
+    assert_false(connects(profile, ELSEWHERE, 443, UDP));
+    assert_false(connects(profile, ELSEWHERE, 80, TCP));
+    assert_false(allows(profile, "network-outbound", resolver));
+    arena_destroy(made.arena);
+
+    /* Beside a rule that a profile cannot say nothing is open by `any`. */
+    made = make(RULES(NETWORK(RULE_GRANT_NETWORK, NETWORK_ANY, PROTOCOL_BIT_TCP, https),
+                      NETWORK(RULE_DENY_NETWORK, NETWORK_LAN, PROTOCOL_BITS, all_ports)),
+                at_home, 2);
+    profile = read_back(&made, at_home, 2);
+    assert_false(connects(profile, ELSEWHERE, 443, TCP));
+    arena_destroy(made.arena);
+}
+
+/* ---- services ---- */
+
+static bool looks_up(const struct seatbelt_profile *profile, const char *name)
+{
+    const struct seatbelt_question question = {
+        .operation = "mach-lookup", .name_kind = SEATBELT_NAME_GLOBAL, .name = name};
+    return seatbelt_decide(profile, &question, NULL) == SEATBELT_ALLOW;
+}
+
+static void services_open_only_where_they_are_granted(void **state)
+{
+    (void)state;
+    static const char agent[] = "/private/tmp/com.apple.launchd.x1/Listeners";
+    struct made made = make(RULES(GRANT(READ, .rest = "/usr")), at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_false(looks_up(profile, "com.apple.trustd.agent"));
+    assert_false(looks_up(profile, "com.apple.SecurityServer"));
+    assert_false(allows(profile, "network-outbound", agent));
+    assert_false(allows(profile, "pseudo-tty", NULL));
+    arena_destroy(made.arena);
+
+    made = make(RULES({.kind = RULE_GRANT_SERVICE, .name = "trustd"},
+                      {.kind = RULE_GRANT_SERVICE, .name = "ssh-agent"},
+                      {.kind = RULE_GRANT_SERVICE, .name = "pty"}, {.kind = RULE_GRANT_SERVICE, .name = "gh"},
+                      DENY(.root = ROOT_HOME, .rest = "/.config/gh/hosts.yml")),
+                at_home, 2);
+    profile = read_back(&made,
+                        (const struct root_path[]){at_home[0], {ROOT_CONFIG, "/Users/u/Library/A", true}}, 2);
+    assert_true(looks_up(profile, "com.apple.trustd.agent"));
+    assert_true(allows(profile, "network-outbound", agent));
+    assert_false(allows(profile, "network-outbound", "/private/tmp/com.apple.launchd.x1/Other"));
+    assert_true(allows(profile, "pseudo-tty", NULL));
+    assert_false(allows(profile, "file-write-data", "/dev/ttys003"));
+    assert_true(allows(profile, "file-read-data", "/Users/u/.config/gh/config.yml"));
+    assert_false(allows(profile, "file-read-data", "/Users/u/.config/gh/hosts.yml"));
+    arena_destroy(made.arena);
+
+    made = make(RULES({.kind = RULE_GRANT_SOCKET, .path = {.rest = "/private/tmp"}},
+                      {.kind = RULE_DENY_SERVICE, .name = "ssh-agent"}),
+                at_home, 2);
+    profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "network-outbound", "/private/tmp/other"));
+    assert_false(allows(profile, "network-outbound", agent));
+    arena_destroy(made.arena);
+}
+
+/* ---- budgets ---- */
+
+static void what_is_too_long_is_refused_in_words(void **state)
+{
+    (void)state;
+    enum { MANY = 600 };
+    struct arena *arena = arena_create(0);
+    struct policy_path *items = arena_array(arena, MANY, sizeof *items);
+    for (int i = 0; i < MANY; i++)
+        items[i] = (struct policy_path){
+            .root = ROOT_WORK, .rest = arena_format(arena, "/an/exception/with/a/rather/long/name/%d", i)};
+    const struct path_list list = {items, MANY};
+    struct made made =
+        make(RULES(GRANT(WRITE, .root = ROOT_WORK),
+                   {.kind = RULE_DENY, .path = {.root = ROOT_WORK, .rest = "/an"}, .except = &list}),
+             at_home, 2);
+    assert_true(says(&made, SBX307_RULE_TOO_LONG));
+    assert_int_equal(made.out.length, 0);
+    arena_destroy(made.arena);
+
+    made =
+        make(RULES(NETWORK(RULE_GRANT_NETWORK, NETWORK_LOOPBACK, PROTOCOL_BIT_TCP, many_ports)), at_home, 2);
+    assert_true(says(&made, SBX311_TOO_MANY_PORTS));
+    assert_int_equal(made.out.length, 0);
+    arena_destroy(made.arena);
+    arena_destroy(arena);
+}
+
+static void many_rules_share_rules_that_macos_can_read(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    struct arena *arena = arena_create(0);
+    struct rule *rules = arena_array(arena, MANY + 1, sizeof *rules);
+    rules[0] = (struct rule)GRANT(WRITE, .root = ROOT_WORK);
+    for (int i = 1; i <= MANY; i++)
+        rules[i] =
+            (struct rule)DENY(.root = ROOT_WORK, .rest = arena_format(arena, "/dir%d/secret%d", i % 100, i));
+    struct made made = make(rules, MANY + 1, at_home, 2);
+    assert_true(made.good);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_false(allows(profile, "file-read-data", "/Users/u/w/dir99/secret9999/x"));
+    assert_true(allows(profile, "file-read-data", "/Users/u/w/dir99/secret99990"));
+    size_t start = 0, longest = 0;
+    for (size_t at = 0; at + 2 < made.out.length; at++)
+        if (strncmp(made.out.bytes + at, "\n(", 2) == 0) {
+            longest = at - start > longest ? at - start : longest;
+            start = at;
+        }
+    assert_true(longest < 65535);
+    arena_destroy(made.arena);
+
+    for (int i = 1; i <= MANY; i++)
+        rules[i] =
+            (struct rule)DENY(.root = ROOT_WORK, .rest = arena_format(arena, "/%0900d/%d", i % 100, i));
+    made = make(rules, MANY + 1, at_home, 2);
+    assert_true(says(&made, SBX308_PROFILE_TOO_LONG));
+    assert_int_equal(made.out.length, 0);
+    arena_destroy(made.arena);
+    arena_destroy(arena);
+}
+
+static void long_paths_are_split(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create(0);
+    const char *path = arena_format(arena, "/%01000d/%0600d", 1, 2);
+    struct made made =
+        make(RULES(GRANT(READ, .rest = path), DENY(.rest = arena_join(arena, path, "/x*"), .pattern = true)),
+             at_home, 2);
+    struct seatbelt_profile *profile = read_back(&made, at_home, 2);
+    assert_true(allows(profile, "file-read-data", arena_join(arena, path, "/a")));
+    assert_false(allows(profile, "file-read-data", arena_join(arena, path, "/xa")));
+    for (const char *at = made.out.bytes; (at = strchr(at, '"')) != NULL;) {
+        size_t length = 0;
+        for (at++; at[length] != '"'; length++)
+            length += at[length] == '\\';
+        assert_true(length <= 1024);
+        at += length + 1;
+    }
+    arena_destroy(made.arena);
+    arena_destroy(arena);
+}
+
+static void too_many_conditions_need_the_roots(void **state)
+{
+    (void)state;
+    enum { MANY = 30 };
+    struct arena *arena = arena_create(0);
+    struct rule rules[MANY];
+    for (int i = 0; i < MANY; i++)
+        rules[i] = (struct rule){
+            .kind = RULE_GRANT,
+            .level = i % 2 == 0 ? LEVEL_READ : LEVEL_WRITE,
+            .path = {.root = i % 2 == 0 ? ROOT_TMP : ROOT_WORK, .rest = arena_format(arena, "/x%d", i)}};
+    struct made made = make(rules, MANY, at_home, 2);
+    assert_true(says(&made, SBX309_TOO_MANY_CONDITIONS));
+    arena_destroy(made.arena);
+    const struct root_path bound[] = {{ROOT_TMP, "/private/var/t", false}, {ROOT_WORK, "/Users/u/w", false}};
+    made = make(rules, MANY, bound, 2);
+    assert_true(made.good);
+    assert_false(holds(&made, "; requires: "));
+    arena_destroy(made.arena);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_leaves_no_comment_and_no_string),
-        cmocka_unit_test(profiles_mean_what_policies_say),
+        cmocka_unit_test(both_names_of_a_place_are_written),
+        cmocka_unit_test(the_data_volume_opens_nothing_by_its_second_name),
+        cmocka_unit_test(denies_hold_in_any_case_and_form),
+        cmocka_unit_test(what_deny_default_leaves_open_is_closed),
+        cmocka_unit_test(every_program_can_start),
+        cmocka_unit_test(a_deny_of_a_device_holds),
+        cmocka_unit_test(directories_above_a_pattern_stay_where_they_are),
+        cmocka_unit_test(a_writable_directory_itself_stays),
+        cmocka_unit_test(a_profile_without_a_required_root_is_refused),
+        cmocka_unit_test(a_managed_home_is_a_parameter_of_its_own),
+        cmocka_unit_test(the_network_is_closed_until_it_is_granted),
+        cmocka_unit_test(loopback_ports_open_nothing_else),
+        cmocka_unit_test(ports_of_any_host_are_named),
+        cmocka_unit_test(services_open_only_where_they_are_granted),
+        cmocka_unit_test(what_is_too_long_is_refused_in_words),
+        cmocka_unit_test(many_rules_share_rules_that_macos_can_read),
+        cmocka_unit_test(long_paths_are_split),
+        cmocka_unit_test(too_many_conditions_need_the_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
