@@ -153,7 +153,8 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(ARCHIVES)
 bench: all $(BENCH)
 	bench/run $(BUILD)
 
-# Random input for the parser, the reader of .bin files and the questions of why, FUZZ_SECONDS each (clang).
+# Random input for the parser, the readers of .bin files and Seatbelt profiles, and the questions of why, FUZZ_SECONDS
+# each (clang).
 FUZZ_SECONDS ?= 60
 FUZZ         := build/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*_fuzz.c))
