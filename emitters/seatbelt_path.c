@@ -168,6 +168,8 @@ uint32_t place_spellings(const struct profile *profile, struct place place, bool
         const char *behind_private = behind(canonical.rest, "/private");
         if (behind_private != NULL && is_linked(behind_private))
             add_name(out, &count, place, behind_private);
+        if (behind(canonical.rest, "/home") != NULL) /* a link as well */
+            add_name(out, &count, place, arena_join(arena, data_volume, canonical.rest));
     }
     if (closes && profile->shows_data_volume)
         add_volume(arena, out, &count, canonical);

@@ -1,8 +1,8 @@
 /* seatbelt_path.h - the places that a policy's paths stand for, as filters of a Seatbelt profile.
  *
  * The kernel compares resolved paths with the text of a filter and never resolves that text. So a place is written
- * under each name that the kernel may give it: /tmp, /var and /etc are links into /private, and some of what lies on
- * the data volume has a second name below /System/Volumes/Data.
+ * under each name that the kernel may give it: /tmp, /var and /etc are links into /private, /home is one into the
+ * data volume, and some of what lies there has a second name below /System/Volumes/Data.
  */
 #pragma once
 
