@@ -235,7 +235,6 @@ static void put_sections(struct profile *profile, const struct file_rules *rules
     put_scratch(profile);
     profile_devices(profile);
     profile_denies(profile, rules);
-    profile_closed_services(profile);
     profile_pins(profile, rules);
     profile_exec_denies(profile, rules);
     profile_passage(profile, rules);

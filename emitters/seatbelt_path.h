@@ -20,9 +20,6 @@ enum { PLACE_SPELLINGS = 6 };
 /* The place of a path of `rule`; notes in `profile` which parameters are used. */
 struct place place_of(struct profile *profile, const struct rule *rule, const struct bound_path *path);
 
-/* The place `rest` below a root of the policy's own, which may be bound. False if the root has no value. */
-bool place_below(struct profile *profile, enum root root, const char *rest, struct place *place);
-
 /* Whether the path hangs on a variable without a value, of which a profile can say nothing. */
 bool place_is_unknown(const struct bound_path *path);
 
