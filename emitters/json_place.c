@@ -55,8 +55,8 @@ const char *json_fold(struct arena *arena, const char *path)
 bool json_is_above(const char *path, const char *below)
 {
     size_t length = strlen(path);
-    if (strcmp(path, "/") == 0)
-        return below[0] == '/';
+    if (length > 0 && path[length - 1] == '/')
+        length--; /* the root directory, or a drive */
     return strncmp(path, below, length) == 0 && (below[length] == '\0' || below[length] == '/');
 }
 

@@ -19,7 +19,7 @@ static const char *path_bytes(struct arena *arena, const char *text, bool raw)
 {
     struct buffer out = buffer_in(arena);
     if (text == NULL || !raw)
-        return text;
+        return text != NULL ? arena_strdup(arena, text) : NULL;
     while (*text != '\0') {
         unsigned byte = 0;
         if (text[0] == '\\' && text[1] == 'x' && sscanf(text + 2, "%2x", &byte) == 1) {
@@ -152,6 +152,9 @@ static const char *rule_key(const struct json_document *document, const struct j
 {
     const char *key =
         rule->place.pattern ? json_pattern_start(document->arena, rule->place.text) : rule->place.text;
+    size_t length = strlen(key);
+    if (length > 1 && key[length - 1] == '/')
+        key = arena_copy(document->arena, key, length - 1); /* a drive: C:/ */
     return rule_folds(document, rule) ? json_fold(document->arena, key) : key;
 }
 
@@ -204,6 +207,8 @@ static const char *read_lists(struct json_document *document, const struct read_
         listed[i] = (struct json_listed){
             path_bytes(arena, member(entry, "path"), json_is_true(json_object_get(entry, "raw"))),
             member(entry, "level"), i < path_lines.count ? path_lines.items[i] : 0};
+        if (listed[i].level != NULL)
+            listed[i].level = arena_strdup(arena, listed[i].level);
         if (listed[i].path == NULL || listed[i].level == NULL)
             return arena_format(arena, "line %u is not a path with its level", listed[i].line);
     }
@@ -448,10 +453,8 @@ static struct reply answer_listed(const void *state, const struct query *query)
             (best == NULL || strlen(entry->path) >= strlen(best->path)))
             best = entry;
     }
-    struct reply reply = {.text = "none"};
-    if (best != NULL)
-        reply = (struct reply){.text = best->level, .line = best->line};
-    return reply;
+    return best == NULL ? (struct reply){.text = "none"}
+                        : (struct reply){.text = best->level, .line = best->line};
 }
 
 /* --- the two parts -------------------------------------------------------------------------------------- */
@@ -485,6 +488,11 @@ static void list_paths(const void *state, struct query_set *set)
         queries_add_name(set, QUERY_LISTED, document->listed[i].path);
 }
 
+static void close_document(const void *state)
+{
+    json_decref(((const struct json_document *)state)->root);
+}
+
 bool read_json(const struct read_request *request, struct reader_list *readers, const char **error)
 {
     struct json_document *document = arena_alloc(request->arena, sizeof *document);
@@ -505,8 +513,10 @@ bool read_json(const struct read_request *request, struct reader_list *readers, 
     document->limited_write = arena_array(request->arena, layers + 1, sizeof(bool));
     document->limited_socket = arena_array(request->arena, layers + 1, sizeof(bool));
     *error = read_lists(document, request);
-    if (*error != NULL)
+    if (*error != NULL) {
+        json_decref(root);
         return false;
+    }
     index_rules(document);
     VECTOR_PUSH(request->arena, readers,
                 (struct reader){.state = document,
@@ -515,6 +525,7 @@ bool read_json(const struct read_request *request, struct reader_list *readers, 
                                          1U << QUERY_ENV | 1U << QUERY_SERVICE | 1U << QUERY_FACT,
                                 .answer = answer_rules,
                                 .list = list_rules,
+                                .close = close_document,
                                 .promise = promise_rules});
     VECTOR_PUSH(
         request->arena, readers,

@@ -19,6 +19,8 @@ struct reader {
     void (*promise)(struct bound_policy *bound);
     /* What the policy says of questions that are the target's own, such as syscalls; NULL: policy_answer. */
     struct reply (*expect)(const void *state, const struct query *query);
+    /* Frees what does not lie in the arena; NULL: nothing. To be called once for each reader at the end. */
+    void (*close)(const void *state);
 };
 
 struct reader_list {

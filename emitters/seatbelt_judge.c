@@ -7,24 +7,19 @@
 #include "emitters/json_place.h"
 #include "emitters/seatbelt_judge.h"
 #include "emitters/seatbelt_read.h"
+#include "emitters/seatbelt_says.h"
 #include "policy/pattern.h"
 
 #include <string.h>
-
-static const char volume[] = "/System/Volumes/Data";
 
 /* What is wanted of an operation. */
 enum wanted { WANT_NOTHING, WANT_DENY, WANT_ALLOW };
 
 struct judge {
     struct arena *arena;
-    const char *text;
-    size_t length;
     struct seatbelt_profile *profile;
     const struct bound_policy *bound;
-    /* What is granted by the rules that grant, and what is left by the others; of those what the names in
-     * their own case leave, and what patterns do. */
-    struct bound_policy *grants, *folded_grants, *caps, *exact_caps, *pattern_caps;
+    struct seatbelt_view *view; /* what the policy says of places */
     struct policy_answers *answers;
     const char *root_values[ROOTS]; /* of roots that are parameters */
     struct {
@@ -35,7 +30,6 @@ struct judge {
         const char **items; /* folded: what services stand for that the policy speaks of */
         uint32_t count, capacity;
     } service_places;
-    bool grants_volume; /* a grant names something on the data volume */
     /* What was wanted where the last answer was another one. */
     struct unmet {
         const struct query *query;
@@ -46,45 +40,11 @@ struct judge {
 
 /* --- where a path is ------------------------------------------------------------------------------------ */
 
-static const char *behind(const char *path, const char *directory)
+/* The path with a value for each root that is a parameter; NULL for what a profile says nothing of. */
+static const char *valued_path(const struct judge *judge, const char *path)
 {
-    size_t length = strlen(directory);
-    bool below = strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
-    return below ? path + length : NULL;
-}
-
-static bool is_linked(const char *path)
-{
-    return behind(path, "/tmp") != NULL || behind(path, "/var") != NULL || behind(path, "/etc") != NULL;
-}
-
-/* The names that one place may have in a policy. What lies on the data volume is not granted by the name
- * of the system's volume, where it is mounted. */
-enum { NAMES = 4 };
-static uint32_t names_of(const struct judge *judge, const char *path, const char *names[NAMES])
-{
-    uint32_t count = 0;
-    const char *on_volume = behind(path, volume);
-    if (on_volume == NULL || *on_volume == '\0' || judge->grants_volume)
-        names[count++] = path;
-    if (on_volume != NULL && *on_volume != '\0')
-        names[count++] = path = on_volume;
-    const char *private = behind(path, "/private");
-    if (private != NULL && is_linked(private))
-        names[count++] = private;
-    else if (path[0] == '/' && is_linked(path))
-        names[count++] = arena_join(judge->arena, "/private", path);
-    return count;
-}
-
-/* The path as the kernel says it, with a value for each root that is a parameter; NULL for what a profile
- * says nothing of. */
-static const char *kernel_path(const struct judge *judge, const char *path)
-{
-    if (path[0] == '/')
-        return is_linked(path) ? arena_join(judge->arena, "/private", path) : path;
     if (path[0] != '$')
-        return NULL;
+        return path[0] == '/' ? path : NULL;
     size_t length = strcspn(path + 1, "/");
     for (int root = 0; root < ROOTS; root++)
         if (strlen(root_names[root]) == length && strncmp(root_names[root], path + 1, length) == 0 &&
@@ -93,87 +53,29 @@ static const char *kernel_path(const struct judge *judge, const char *path)
     return NULL;
 }
 
-/* --- what a policy says of a place under all its names -------------------------------------------------- */
-
-/* How names are compared. Seatbelt compares plain paths without case. Should it not, then what is spelled
- * in another case, on a volume that tells cases apart, is denied by patterns alone, whose letters stand in
- * both. And where case is ignored, what is granted in another case is the same file. */
-enum comparing { AS_SAID, OTHER_CASE, CASE_IGNORED };
-
-/* What holds at least and at most; between them either is right. */
-struct said {
-    enum level least, most;
-    bool runs, may_run; /* as far as `deny exec` decides */
-    bool opens, may_open;
-};
-
-static enum level lower(enum level a, enum level b)
+/* The path as the policy says it: below a root that is a parameter. */
+static const char *rooted_path(const struct judge *judge, const char *path)
 {
-    return a < b ? a : b;
+    for (int root = 0; root < ROOTS; root++) {
+        const char *rest =
+            judge->root_values[root] != NULL ? path_behind(path, judge->root_values[root]) : NULL;
+        if (rest != NULL)
+            return arena_format(judge->arena, "$%s%s", root_names[root], rest);
+    }
+    return path;
 }
 
-static enum level higher(enum level a, enum level b)
+/* A path as the kernel says it. */
+static const char *kernel_path(const struct judge *judge, const char *path)
 {
-    return a > b ? a : b;
-}
-
-/* Adds what is closed at one name. */
-static void close_at(const struct judge *judge, const char *name, enum comparing how, struct said *said)
-{
-    size_t length = strlen(name);
-    const struct bound_policy *exact = judge->exact_caps, *pattern = judge->pattern_caps;
-    enum level cap = bound_level(judge->caps, name, length);
-    bool runs = cap < LEVEL_READ || bound_exec(judge->caps, name, length);
-    bool opens = bound_socket(judge->caps, name, length);
-    said->least = lower(said->least, cap);
-    said->runs = said->runs && runs;
-    said->opens = said->opens && opens;
-    if (how == OTHER_CASE) {
-        cap = lower(bound_level(exact, name, length), bound_level(pattern, name, length));
-        runs = cap < LEVEL_READ || (bound_exec(exact, name, length) && bound_exec(pattern, name, length));
-        opens = bound_socket(exact, name, length) && bound_socket(pattern, name, length);
-    }
-    said->most = lower(said->most, cap);
-    said->may_run = said->may_run && runs;
-    said->may_open = said->may_open && opens;
-}
-
-static struct said said_of(const struct judge *judge, const char *path, enum comparing how)
-{
-    const char *names[NAMES];
-    uint32_t count = names_of(judge, path, names);
-    enum level least = LEVEL_WRITE, most = LEVEL_NONE;
-    bool granted = false, may_be = false;
-    struct said said = {LEVEL_WRITE, LEVEL_WRITE, true, true, true, true};
-    for (uint32_t i = 0; i < count; i++) {
-        size_t length = strlen(names[i]);
-        enum level level = bound_level(judge->grants, names[i], length);
-        least = level != LEVEL_NONE ? lower(least, level) : least;
-        most = higher(most, level);
-        granted = granted || bound_socket(judge->grants, names[i], length);
-        close_at(judge, names[i], how, &said);
-    }
-    least = lower(least, most);
-    may_be = granted;
-    for (uint32_t i = 0; i < count && how == CASE_IGNORED; i++) {
-        const char *folded = json_fold(judge->arena, names[i]);
-        enum level level = bound_level(judge->folded_grants, folded, strlen(folded));
-        least = lower(least, level);
-        most = higher(most, level);
-        may_be = may_be || bound_socket(judge->folded_grants, folded, strlen(folded));
-    }
-    said.least = lower(said.least, least);
-    said.most = lower(said.most, most);
-    said.opens = said.opens && granted;
-    said.may_open = said.may_open && may_be;
-    return said;
+    return path_is_linked(path) ? arena_join(judge->arena, "/private", path) : path;
 }
 
 /* What a question needs to know of its path, found once for all kinds of questions about it. */
 struct place {
-    const char *path, *kernel, *folded; /* `kernel` is NULL where a profile says nothing of it */
-    struct said said[3];                /* by enum comparing */
-    bool alone;                         /* it has one name */
+    const char *path, *valued, *kernel, *folded; /* `kernel` is NULL where a profile says nothing of it */
+    struct seatbelt_said said[2];                /* by enum comparing */
+    bool alone;                                  /* it has one name */
     enum wanted moving;
 };
 
@@ -210,11 +112,10 @@ static void grow_leading(struct judge *judge)
 /* Adds every directory above `path`, under each of its names. */
 static void add_leading(struct judge *judge, const char *path)
 {
-    const char *kernel = kernel_path(judge, path);
-    if (kernel == NULL)
+    if (path[0] != '/')
         return;
-    kernel = json_fold(judge->arena, kernel);
-    const char *on_volume = behind(kernel, "/system/volumes/data");
+    const char *kernel = json_fold(judge->arena, kernel_path(judge, path));
+    const char *on_volume = path_behind(kernel, "/system/volumes/data");
     kernel = on_volume != NULL && *on_volume == '/' ? on_volume : kernel;
     for (size_t length = strlen(kernel); length > 1;) {
         while (length > 0 && kernel[length - 1] != '/')
@@ -245,7 +146,7 @@ static void add_leading_path(struct judge *judge, const struct bound_path *path)
 
 static bool is_leading(const struct judge *judge, const char *folded)
 {
-    const char *on_volume = behind(folded, "/system/volumes/data");
+    const char *on_volume = path_behind(folded, "/system/volumes/data");
     folded = on_volume != NULL && *on_volume == '/' ? on_volume : folded;
     return judge->leading.size > 0 && *leading_slot(judge, folded, strlen(folded)) != NULL;
 }
@@ -258,7 +159,7 @@ static bool is_of_system(const char *folded, enum query_kind kind)
     static const char *const read[] = {"/",           "/dev",         "/dev/null",         "/dev/zero",
                                        "/dev/random", "/dev/urandom", "/dev/dtracehelper", "/dev/tty"};
     static const char *const written[] = {"/dev/null", "/dev/zero", "/dev/dtracehelper", "/dev/tty"};
-    if (behind(folded, "/dev/fd") != NULL || behind(folded, "/dev/null/unset") != NULL)
+    if (path_behind(folded, "/dev/fd") != NULL || path_behind(folded, "/dev/null/unset") != NULL)
         return true;
     for (size_t i = 0; kind == QUERY_READ && i < sizeof read / sizeof *read; i++)
         if (strcmp(folded, read[i]) == 0)
@@ -378,13 +279,13 @@ static enum wanted want(bool allowed)
 
 /* --- paths ---------------------------------------------------------------------------------------------- */
 
-static enum wanted wanted_level(const struct said *said, enum level level)
+static enum wanted wanted_level(const struct seatbelt_said *said, enum level level)
 {
     return said->least >= level ? WANT_ALLOW : said->most < level ? WANT_DENY : WANT_NOTHING;
 }
 
 static void check_read(struct check *check, struct seatbelt_question *question, const struct place *place,
-                       const struct said *said)
+                       const struct seatbelt_said *said)
 {
     static const char *const operations[] = {"file-read-data", "file-read-xattr"};
     static const char *const lookups[] = {"file-read-metadata", "file-test-existence"};
@@ -398,8 +299,8 @@ static void check_read(struct check *check, struct seatbelt_question *question, 
     }
 }
 
-static void check_write(struct check *check, struct seatbelt_question *question, const struct said *said,
-                        enum wanted moving)
+static void check_write(struct check *check, struct seatbelt_question *question,
+                        const struct seatbelt_said *said, enum wanted moving)
 {
     static const char *const operations[] = {"file-write-data",  "file-write-mode",       "file-write-owner",
                                              "file-write-flags", "file-write-times",      "file-write-xattr",
@@ -420,7 +321,8 @@ static void check_write(struct check *check, struct seatbelt_question *question,
     check_question(check, question, WANT_DENY);
 }
 
-static void check_socket(struct check *check, struct seatbelt_question *question, const struct said *said)
+static void check_socket(struct check *check, struct seatbelt_question *question,
+                         const struct seatbelt_said *said)
 {
     static const char *const operations[] = {"network-outbound", "network-bind", "network-inbound"};
     enum wanted wanted = said->opens ? WANT_ALLOW : said->may_open ? WANT_NOTHING : WANT_DENY;
@@ -436,7 +338,7 @@ static void check_socket(struct check *check, struct seatbelt_question *question
 /* What is known of whether the place may be moved. */
 static enum wanted moving_at(const struct judge *judge, const struct place *place)
 {
-    const struct query query = {.kind = QUERY_RENAME, .name = place->path, .length = strlen(place->path)};
+    const struct query query = {.kind = QUERY_RENAME, .name = place->valued, .length = strlen(place->valued)};
     struct reply reply = policy_answer(judge->answers, &query);
     if (!place->alone || reply.text == NULL)
         return WANT_NOTHING;
@@ -450,21 +352,21 @@ static enum wanted moving_at(const struct judge *judge, const struct place *plac
 static const struct place *place_at(const struct judge *judge, const char *path)
 {
     struct place *place = judge->last;
-    const char *names[NAMES];
     if (place->path == path)
         return place;
-    *place = (struct place){.path = path, .kernel = kernel_path(judge, path)};
-    if (place->kernel == NULL)
+    *place = (struct place){.path = path, .valued = valued_path(judge, path)};
+    if (place->valued == NULL)
         return place;
+    place->kernel = kernel_path(judge, place->valued);
     place->folded = json_fold(judge->arena, place->kernel);
-    place->said[AS_SAID] = said_of(judge, path, AS_SAID);
-    place->said[CASE_IGNORED] = said_of(judge, path, CASE_IGNORED);
-    place->alone = names_of(judge, path, names) == 1;
+    place->said[CASE_COUNTS] = seatbelt_says(judge->view, place->valued, CASE_COUNTS);
+    place->said[CASE_IGNORED] = seatbelt_says(judge->view, place->valued, CASE_IGNORED);
+    place->alone = seatbelt_has_one_name(judge->view, place->valued);
     place->moving = moving_at(judge, place);
     return place;
 }
 
-static enum wanted wanted_exec(const struct said *said)
+static enum wanted wanted_exec(const struct seatbelt_said *said)
 {
     if (said->most < LEVEL_READ || !said->may_run)
         return WANT_DENY;
@@ -473,10 +375,11 @@ static enum wanted wanted_exec(const struct said *said)
 
 /* Asks about `asked`, where what holds is what is said of `place`. */
 static void check_path(struct check *check, enum query_kind kind, const struct place *place,
-                       const char *asked, enum comparing how)
+                       const char *asked, enum seatbelt_comparing how)
 {
-    const struct said *said = &place->said[how];
-    enum wanted moving = how == OTHER_CASE ? WANT_NOTHING : place->moving;
+    const struct seatbelt_said *said = &place->said[how];
+    bool unsure = said->least < LEVEL_WRITE && said->most == LEVEL_WRITE;
+    enum wanted moving = unsure ? WANT_NOTHING : place->moving;
     bool fold = how == CASE_IGNORED;
     struct seatbelt_question question = {.path = asked, .fold_case = fold, .vnode = SEATBELT_VNODE_FILE};
     switch (kind) {
@@ -635,8 +538,49 @@ static const struct closed_door doors[] = {
      NULL},
 };
 
+static const char mach_fact[] = "Mach service ";
+
+/* Mach services that every command gets, then those of services of the language. */
+static const struct {
+    const char *name, *service;
+} mach_services[] = {
+    {"com.apple.system.opendirectoryd.libinfo", NULL},
+    {"com.apple.system.opendirectoryd.membership", NULL},
+    {"com.apple.system.notification_center", NULL},
+    {"com.apple.system.logger", NULL},
+    {"com.apple.logd", NULL},
+    {"com.apple.diagnosticd", NULL},
+    {"com.apple.bsd.dirhelper", NULL},
+    {"com.apple.FSEvents", NULL},
+    {"com.apple.SecurityServer", "keychain"},
+    {"com.apple.SecurityServer", "trustd"},
+    {"com.apple.securityd.xpc", "keychain"},
+    {"com.apple.trustd", "trustd"},
+    {"com.apple.trustd.agent", "trustd"},
+    {"com.apple.ocspd", "trustd"},
+};
+
+/* Names are looked up where some of the network is open. */
+static bool is_mach_service_open(const struct judge *judge, const char *name)
+{
+    for (size_t i = 0; i < sizeof mach_services / sizeof *mach_services; i++)
+        if (strcmp(mach_services[i].name, name) == 0 &&
+            (mach_services[i].service == NULL || bound_service(judge->bound, mach_services[i].service)))
+            return true;
+    return strncmp(name, "com.apple.SystemConfiguration.", 30) == 0 && bound_network_open(judge->bound, NULL);
+}
+
+static void check_mach(struct check *check, const char *name)
+{
+    const struct seatbelt_question question = {
+        .operation = "mach-lookup", .name_kind = SEATBELT_NAME_GLOBAL, .name = name};
+    check_question(check, &question, want(is_mach_service_open(check->judge, name)));
+}
+
 static void check_door(struct check *check, const char *fact)
 {
+    if (strncmp(fact, mach_fact, sizeof mach_fact - 1) == 0)
+        check_mach(check, fact + sizeof mach_fact - 1);
     for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
         if (strcmp(doors[i].fact, fact) != 0)
             continue;
@@ -679,9 +623,7 @@ static struct reply answer_profile(const void *state, const struct query *query)
         if (is_left_to_others(judge, place, query->kind))
             return (struct reply){0};
         const char *asked = place->kernel;
-        if (query->plain != NULL)
-            judge->last->said[OTHER_CASE] = said_of(judge, query->name, OTHER_CASE);
-        check_path(&check, query->kind, place, asked, query->plain != NULL ? OTHER_CASE : AS_SAID);
+        check_path(&check, query->kind, place, asked, CASE_COUNTS);
         /* Where case is ignored, a spelling in another case is the same file. */
         const char *folded = place->folded;
         if (query->plain != NULL)
@@ -699,116 +641,62 @@ static struct reply answer_profile(const void *state, const struct query *query)
 
 /* --- what a profile lists ------------------------------------------------------------------------------- */
 
-/* The path that a string of the profile begins with, up to its first sign; NULL if it is none. */
-static const char *path_in(const struct judge *judge, const char *text, size_t length)
+/* What an expression begins with, up to its first sign; NULL if that is no path. */
+static const char *start_of(const struct judge *judge, const char *expression)
 {
     struct buffer out = buffer_in(judge->arena);
-    bool expression = length > 0 && text[0] == '^';
-    for (size_t at = expression ? 1 : 0; at < length; at++) {
-        if (text[at] == '\\' && at + 1 < length)
-            at++;
-        else if (expression && strchr("[(*+?^$|.", text[at]) != NULL)
-            break;
-        buffer_byte(&out, text[at]);
+    const char *at = expression;
+    for (at += *at == '^' ? 1 : 0; *at != '\0' && strchr("[(*+?^$|.", *at) == NULL; at++) {
+        at += at[0] == '\\' && at[1] != '\0' ? 1 : 0;
+        buffer_byte(&out, *at);
     }
     while (out.length > 1 && out.bytes[out.length - 1] == '/')
         out.bytes[--out.length] = '\0';
     return out.length > 0 && out.bytes[0] == '/' ? out.bytes : NULL;
 }
 
-/* The root whose value stands before a string, as in (string-append WORK_PATH "/a"); ROOTS if none does. */
-static enum root root_before(const struct judge *judge, size_t at)
-{
-    static const char suffix[] = "_PATH";
-    while (at > 0 && (judge->text[at - 1] == ' ' || judge->text[at - 1] == ')'))
-        at--;
-    for (int root = ROOT_WORK; root < ROOT_ENV; root++) {
-        size_t name = strlen(root_names[root]), whole = name + sizeof suffix - 1;
-        if (at > whole && memcmp(judge->text + at - whole, root_names[root], name) == 0 &&
-            memcmp(judge->text + at - sizeof suffix + 1, suffix, sizeof suffix - 1) == 0 &&
-            judge->text[at - whole - 1] != '_')
-            return (enum root)root;
-    }
-    return ROOTS;
-}
+struct listing {
+    const struct judge *judge;
+    struct query_set *set;
+};
 
-static void list_string(const struct judge *judge, struct query_set *set, size_t start, size_t length)
+static void list_one(void *context, const struct seatbelt_listed *listed)
 {
-    const char *path = path_in(judge, judge->text + start, length);
-    enum root root = root_before(judge, start - 1);
-    if (path == NULL)
+    const struct listing *listing = context;
+    const struct judge *judge = listing->judge;
+    const char *path = listed->text;
+    switch (listed->kind) {
+    case SEATBELT_LISTED_EXPRESSION:
+        path = start_of(judge, path);
+        break;
+    case SEATBELT_LISTED_PORT:
+        queries_add_ports(listing->set, (struct port_range){listed->port, listed->port});
         return;
-    if (root != ROOTS && judge->root_values[root] != NULL)
-        path = arena_format(judge->arena, "$%s%s", root_names[root], path);
-    queries_add_path(set, path);
+    case SEATBELT_LISTED_NAME:
+        if (listed->allow && listed->name == SEATBELT_NAME_GLOBAL)
+            queries_add_name(listing->set, QUERY_FACT, arena_join(judge->arena, mach_fact, listed->text));
+        return;
+    case SEATBELT_LISTED_PATH:
+    case SEATBELT_LISTED_TREE:
+    case SEATBELT_LISTED_PREFIX:
+        break;
+    case SEATBELT_LISTED_NAME_PREFIX:
+    case SEATBELT_LISTED_NAME_EXPRESSION:
+        return;
+    }
+    if (path != NULL && path[0] == '/')
+        queries_add_path(listing->set, rooted_path(judge, path));
 }
 
 static void list_profile(const void *state, struct query_set *set)
 {
-    const struct judge *judge = state;
-    bool comment = false;
-    for (size_t i = 0; i < judge->length; i++) {
-        if (judge->text[i] == ';')
-            comment = true;
-        if (judge->text[i] == '\n')
-            comment = false;
-        if (comment || judge->text[i] != '"')
-            continue;
-        size_t start = ++i;
-        while (i < judge->length && judge->text[i] != '"')
-            i += judge->text[i] == '\\' ? 2 : 1;
-        list_string(judge, set, start, (i < judge->length ? i : judge->length) - start);
-    }
+    struct listing listing = {state, set};
+    seatbelt_list(listing.judge->profile, list_one, &listing);
     for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
         queries_add_name(set, QUERY_FACT, doors[i].fact);
 }
 
 /* --- making it ------------------------------------------------------------------------------------------ */
-
-static bool grants(enum rule_kind kind)
-{
-    return kind == RULE_GRANT || kind == RULE_GRANT_SOCKET;
-}
-
-static bool closes(enum rule_kind kind)
-{
-    return kind == RULE_DENY || kind == RULE_DENY_EXEC || kind == RULE_DENY_SOCKET ||
-           kind == RULE_LIMIT_READ || kind == RULE_LIMIT_WRITE || kind == RULE_LIMIT_SOCKET;
-}
-
-/* A copy of the policy without the rules of paths that close, or without those that grant. */
-static struct bound_policy *part_of(struct judge *judge, bool of_grants)
-{
-    struct bound_policy *copy = arena_alloc(judge->arena, sizeof *copy);
-    *copy = *judge->bound;
-    memset(&copy->rules, 0, sizeof copy->rules);
-    for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
-        struct bound_rule rule = judge->bound->rules.items[i];
-        enum rule_kind kind = rule.rule->kind;
-        if ((of_grants && (closes(kind) || rule.holds_as_deny_write)) ||
-            (!of_grants && grants(kind) && !rule.holds_as_deny_write))
-            continue;
-        VECTOR_PUSH(judge->arena, &copy->rules, rule);
-    }
-    return copy;
-}
-
-/* Everything is granted: at / and at each root. */
-static void grant_all(struct judge *judge, struct bound_policy *copy)
-{
-    static const struct rule everything = {
-        .kind = RULE_GRANT, .systems = SYSTEM_ALL, .automatic = true, .level = LEVEL_WRITE};
-    static const struct rule all_sockets = {.kind = RULE_GRANT_SOCKET, .systems = SYSTEM_ALL};
-    for (int root = 0; root < ROOTS; root++) {
-        if (root != ROOT_SLASH && (root < ROOT_WORK || root >= ROOT_ENV))
-            continue;
-        const char *path = root == ROOT_SLASH ? "/" : arena_format(judge->arena, "$%s", root_names[root]);
-        VECTOR_PUSH(judge->arena, &copy->rules,
-                    (struct bound_rule){.rule = &everything, .at = {.path = path}});
-        VECTOR_PUSH(judge->arena, &copy->rules,
-                    (struct bound_rule){.rule = &all_sockets, .at = {.path = path}});
-    }
-}
 
 static void find_leading(struct judge *judge)
 {
@@ -817,8 +705,6 @@ static void find_leading(struct judge *judge)
         if (rule->dropped || rule->at.path == NULL)
             continue;
         add_leading_path(judge, &rule->at);
-        judge->grants_volume =
-            judge->grants_volume || (grants(rule->rule->kind) && behind(rule->at.path, volume) != NULL);
         for (uint32_t j = 0; j < rule->except_count; j++)
             add_leading_path(judge, &rule->except[j]);
     }
@@ -831,6 +717,22 @@ static void find_leading(struct judge *judge)
     }
 }
 
+/* The policy with a value for every root. */
+static const struct bound_policy *bind_with(const struct read_request *request,
+                                            const struct bindings *bindings, const char **error)
+{
+    struct note_list notes = note_list_in(request->arena);
+    struct bound_policy *bound = policy_bind(request->arena, request->bound->policy, bindings, &notes);
+    for (uint32_t i = 0; i < notes.count; i++) {
+        if (notes.items[i].severity == SEVERITY_ERROR) {
+            *error = notes.items[i].text;
+            return NULL;
+        }
+    }
+    bound_seal(bound, NULL);
+    return bound;
+}
+
 bool judge_seatbelt(const struct read_request *request, const struct judge_value *values,
                     uint32_t value_count, struct reader_list *readers, const char **error)
 {
@@ -838,18 +740,28 @@ bool judge_seatbelt(const struct read_request *request, const struct judge_value
     struct seatbelt_parameter parameters[2 * ROOTS + 1];
     struct seatbelt_error problem = {0};
     uint32_t count = 0;
-    *judge = (struct judge){
-        .arena = request->arena, .text = request->bytes, .length = request->length, .bound = request->bound};
+    *judge = (struct judge){.arena = request->arena};
     judge->last = arena_alloc(request->arena, sizeof *judge->last);
     judge->unmet = arena_alloc(request->arena, sizeof *judge->unmet);
+    struct bindings bindings = request->bound->bindings;
     for (uint32_t i = 0; i < value_count; i++) {
-        const char *name = root_names[values[i].root];
-        if (request->bound->bindings.roots[values[i].root].state == ROOT_SYMBOLIC)
-            judge->root_values[values[i].root] = values[i].path;
+        enum root root = values[i].root;
+        const char *name = root_names[root], **paths = arena_array(request->arena, 1, sizeof *paths);
+        paths[0] = values[i].path;
         parameters[count++] = (struct seatbelt_parameter){name, values[i].path};
         parameters[count++] =
             (struct seatbelt_parameter){arena_format(request->arena, "ACCOUNT_%s", name), values[i].path};
+        if (bindings.managed_roots[root].state == ROOT_SYMBOLIC)
+            bindings.managed_roots[root] =
+                (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
+        if (bindings.roots[root].state != ROOT_SYMBOLIC)
+            continue;
+        judge->root_values[root] = values[i].path;
+        bindings.roots[root] = (struct root_value){.state = ROOT_BOUND, .paths = paths, .count = 1};
     }
+    judge->bound = bind_with(request, &bindings, error);
+    if (judge->bound == NULL)
+        return false;
     judge->profile = seatbelt_read(request->arena, request->bytes, request->length, parameters, count, NULL,
                                    NULL, &problem);
     if (judge->profile == NULL) {
@@ -857,28 +769,8 @@ bool judge_seatbelt(const struct read_request *request, const struct judge_value
                               escape_string(request->arena, problem.text));
         return false;
     }
-    judge->grants = part_of(judge, true);
-    judge->caps = part_of(judge, false);
-    grant_all(judge, judge->caps);
-    bound_seal(judge->grants, NULL);
-    judge->folded_grants = part_of(judge, true);
-    for (uint32_t i = 0; i < judge->folded_grants->rules.count; i++) {
-        struct bound_path *at = &judge->folded_grants->rules.items[i].at;
-        at->path = at->path != NULL ? json_fold(request->arena, at->path) : NULL;
-    }
-    bound_seal(judge->folded_grants, NULL);
-    bound_seal(judge->caps, NULL);
-    judge->exact_caps = part_of(judge, false);
-    judge->exact_caps->bindings.system = SYSTEM_LINUX;
-    grant_all(judge, judge->exact_caps);
-    bound_seal(judge->exact_caps, NULL);
-    judge->pattern_caps = part_of(judge, false);
-    for (uint32_t i = 0; i < judge->pattern_caps->rules.count; i++)
-        judge->pattern_caps->rules.items[i].dropped =
-            judge->pattern_caps->rules.items[i].dropped || !judge->pattern_caps->rules.items[i].at.pattern;
-    grant_all(judge, judge->pattern_caps);
-    bound_seal(judge->pattern_caps, NULL);
-    judge->answers = policy_answers_create(request->arena, request->bound);
+    judge->view = seatbelt_view_create(request->arena, judge->bound);
+    judge->answers = policy_answers_create(request->arena, judge->bound);
     find_leading(judge);
     VECTOR_PUSH(request->arena, readers,
                 (struct reader){.state = judge,

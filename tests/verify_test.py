@@ -363,7 +363,8 @@ def check_profile(suite):
     edited("a spelling that matches nothing", swap('"/private/var/data/hidden"', '"/var/data/hidden"'),
            "read /var/data/hidden", "allow file-read-data")
     edited("one case alone", swap("[Pp][Ee][Mm]", "pem"), f"read {work}/RUN.PEM", "allow file-read-data")
-    edited("one form of Unicode alone", swap("café", "cafe"), f"read {work}/café", "allow file-read-data")
+    edited("one form of Unicode alone", swap("café", "cafe"), f"read {work}/café",
+           "allow file-read-data where case is ignored")
     edited("a wider exception", swap("/tests/fixtures", "/tests"), f"read {work}/tests/run.pem", "allow file-read-data")
     edited("execution", without("; deny exec"), f"exec {work}/bin", "allow process-exec*")
     edited("every host", swap('"localhost:3000"', '"*:3000"'), "connect 8.8.8.8:3000", "allow network-outbound")
@@ -377,6 +378,8 @@ def check_profile(suite):
            "allow process-info-pidinfo")
     edited("a Mach service", append('(allow mach-lookup (global-name "com.apple.securityd.xpc"))'), "the keychain's service",
            "allow mach-lookup")
+    edited("another Mach service", append('(allow mach-lookup (global-name "com.example.agent"))'),
+           "Mach service com.example.agent", "allow mach-lookup")
     edited("everything", swap("(deny default)", "(allow default)"), "read /beside", "allow file-read-data")
     edited("set-id bits", append("(allow file-write-setugid)"), f"write {work}", "allow file-write-setugid")
     edited("a grant that is gone", without('"/opt/data")'), "read /opt/data", "deny file-read-data", "allow")

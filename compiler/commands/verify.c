@@ -257,6 +257,9 @@ static bool verify_on(struct verification *verification, enum system system)
     }
     for (uint32_t i = 0; i < readers.count; i++)
         ask(verification, bound, &readers.items[i]);
+    for (uint32_t i = 0; i < readers.count; i++)
+        if (readers.items[i].close != NULL)
+            readers.items[i].close(readers.items[i].state);
     return true;
 }
 

@@ -1,0 +1,221 @@
+#include "emitters/seatbelt_says.h"
+
+#include "base/vector.h"
+#include "emitters/json_place.h"
+
+#include <string.h>
+
+static const char volume[] = "/System/Volumes/Data";
+
+struct seatbelt_view {
+    struct arena *arena;
+    const struct bound_policy *bound;
+    /* What is granted by the rules that grant, and what is left by the others; of those what the names in
+     * their own case leave, and what patterns do. */
+    struct bound_policy *grants, *folded_grants, *caps, *folded_caps, *exact_caps, *pattern_caps;
+    bool grants_volume; /* a grant names something on the data volume */
+};
+
+/* --- the names of a place ------------------------------------------------------------------------------- */
+
+const char *path_behind(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+    bool below = strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
+    return below ? path + length : NULL;
+}
+
+bool path_is_linked(const char *path)
+{
+    return path_behind(path, "/tmp") != NULL || path_behind(path, "/var") != NULL ||
+           path_behind(path, "/etc") != NULL;
+}
+
+/* The names that one place may have in a policy. What lies on the data volume is not granted by the name
+ * of the system's volume, where it is mounted. */
+enum { NAMES = 4 };
+static uint32_t names_of(const struct seatbelt_view *view, const char *path, const char *names[NAMES])
+{
+    uint32_t count = 0;
+    const char *on_volume = path_behind(path, volume);
+    if (on_volume == NULL || *on_volume == '\0' || view->grants_volume)
+        names[count++] = path;
+    if (on_volume != NULL && *on_volume != '\0')
+        names[count++] = path = on_volume;
+    const char *private = path_behind(path, "/private");
+    if (private != NULL && path_is_linked(private))
+        names[count++] = private;
+    else if (path[0] == '/' && path_is_linked(path))
+        names[count++] = arena_join(view->arena, "/private", path);
+    return count;
+}
+
+bool seatbelt_has_one_name(const struct seatbelt_view *view, const char *path)
+{
+    const char *names[NAMES];
+    return names_of(view, path, names) == 1;
+}
+
+/* --- what holds there ----------------------------------------------------------------------------------- */
+
+static enum level lower(enum level a, enum level b)
+{
+    return a < b ? a : b;
+}
+
+static enum level higher(enum level a, enum level b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds what is closed at one name. */
+static void close_at(const struct seatbelt_view *view, const char *name, enum seatbelt_comparing how,
+                     struct seatbelt_said *said)
+{
+    size_t length = strlen(name);
+    const struct bound_policy *exact = view->exact_caps, *pattern = view->pattern_caps;
+    enum level cap = bound_level(view->caps, name, length);
+    bool runs = cap < LEVEL_READ || bound_exec(view->caps, name, length);
+    bool opens = bound_socket(view->caps, name, length);
+    said->least = lower(said->least, cap);
+    said->runs = said->runs && runs;
+    said->opens = said->opens && opens;
+    if (how == CASE_COUNTS) {
+        cap = lower(bound_level(exact, name, length), bound_level(pattern, name, length));
+        runs = cap < LEVEL_READ || (bound_exec(exact, name, length) && bound_exec(pattern, name, length));
+        opens = bound_socket(exact, name, length) && bound_socket(pattern, name, length);
+    }
+    if (how == CASE_IGNORED) {
+        /* What is excepted or in a limit's list in another case is so too. */
+        const char *folded = json_fold(view->arena, name);
+        length = strlen(folded);
+        cap = higher(cap, bound_level(view->folded_caps, folded, length));
+        runs = runs || bound_exec(view->folded_caps, folded, length);
+        opens = opens || bound_socket(view->folded_caps, folded, length);
+    }
+    said->most = lower(said->most, cap);
+    said->may_run = said->may_run && runs;
+    said->may_open = said->may_open && opens;
+}
+
+struct seatbelt_said seatbelt_says(const struct seatbelt_view *view, const char *path,
+                                   enum seatbelt_comparing how)
+{
+    const char *names[NAMES];
+    uint32_t count = names_of(view, path, names);
+    enum level least = LEVEL_WRITE, most = LEVEL_NONE;
+    bool granted = false, may_be = false;
+    struct seatbelt_said said = {LEVEL_WRITE, LEVEL_WRITE, true, true, true, true};
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = strlen(names[i]);
+        enum level level = bound_level(view->grants, names[i], length);
+        least = level != LEVEL_NONE ? lower(least, level) : least;
+        most = higher(most, level);
+        granted = granted || bound_socket(view->grants, names[i], length);
+        close_at(view, names[i], how, &said);
+    }
+    least = lower(least, most);
+    may_be = granted;
+    for (uint32_t i = 0; i < count && how == CASE_IGNORED; i++) {
+        const char *folded = json_fold(view->arena, names[i]);
+        enum level level = bound_level(view->folded_grants, folded, strlen(folded));
+        least = lower(least, level);
+        most = higher(most, level);
+        may_be = may_be || bound_socket(view->folded_grants, folded, strlen(folded));
+    }
+    said.least = lower(said.least, least);
+    said.most = lower(said.most, most);
+    said.opens = said.opens && granted;
+    said.may_open = said.may_open && may_be;
+    return said;
+}
+
+/* --- the policy in parts -------------------------------------------------------------------------------- */
+
+static bool grants(enum rule_kind kind)
+{
+    return kind == RULE_GRANT || kind == RULE_GRANT_SOCKET;
+}
+
+static bool closes(enum rule_kind kind)
+{
+    return kind == RULE_DENY || kind == RULE_DENY_EXEC || kind == RULE_DENY_SOCKET ||
+           kind == RULE_LIMIT_READ || kind == RULE_LIMIT_WRITE || kind == RULE_LIMIT_SOCKET;
+}
+
+/* A copy of the policy without the rules of paths that close, or without those that grant. */
+static struct bound_policy *part_of(const struct seatbelt_view *view, bool of_grants, bool patterns_alone)
+{
+    struct bound_policy *copy = arena_alloc(view->arena, sizeof *copy);
+    *copy = *view->bound;
+    memset(&copy->rules, 0, sizeof copy->rules);
+    for (uint32_t i = 0; i < view->bound->rules.count; i++) {
+        struct bound_rule rule = view->bound->rules.items[i];
+        bool opens = grants(rule.rule->kind) && !rule.holds_as_deny_write;
+        bool closing = closes(rule.rule->kind) || rule.holds_as_deny_write;
+        if (of_grants ? !closing : !opens && (!patterns_alone || rule.at.pattern))
+            VECTOR_PUSH(view->arena, &copy->rules, rule);
+    }
+    return copy;
+}
+
+/* All paths and exceptions of a copy in folded spelling. */
+static void fold_paths(const struct seatbelt_view *view, struct bound_policy *copy)
+{
+    for (uint32_t i = 0; i < copy->rules.count; i++) {
+        struct bound_rule *rule = &copy->rules.items[i];
+        struct bound_path *except = arena_array(view->arena, rule->except_count, sizeof *except);
+        if (rule->at.path != NULL)
+            rule->at.path = json_fold(view->arena, rule->at.path);
+        for (uint32_t j = 0; j < rule->except_count; j++)
+            except[j] = (struct bound_path){.path = json_fold(view->arena, rule->except[j].path),
+                                            .pattern = rule->except[j].pattern};
+        rule->except = except;
+    }
+}
+
+/* Everything is granted: at / and at each root. */
+static void grant_all(const struct seatbelt_view *view, struct bound_policy *copy)
+{
+    static const struct rule everything = {
+        .kind = RULE_GRANT, .systems = SYSTEM_ALL, .automatic = true, .level = LEVEL_WRITE};
+    static const struct rule all_sockets = {.kind = RULE_GRANT_SOCKET, .systems = SYSTEM_ALL};
+    for (int root = 0; root < ROOTS; root++) {
+        if (root != ROOT_SLASH && (root < ROOT_WORK || root >= ROOT_ENV))
+            continue;
+        const char *path = root == ROOT_SLASH ? "/" : arena_format(view->arena, "$%s", root_names[root]);
+        VECTOR_PUSH(view->arena, &copy->rules,
+                    (struct bound_rule){.rule = &everything, .at = {.path = path}});
+        VECTOR_PUSH(view->arena, &copy->rules,
+                    (struct bound_rule){.rule = &all_sockets, .at = {.path = path}});
+    }
+}
+
+struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bound_policy *bound)
+{
+    struct seatbelt_view *view = arena_alloc(arena, sizeof *view);
+    view->arena = arena;
+    view->bound = bound;
+    view->grants = part_of(view, true, false);
+    view->folded_grants = part_of(view, true, false);
+    fold_paths(view, view->folded_grants);
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        if (!rule->dropped && grants(rule->rule->kind) && path_behind(rule->at.path, volume) != NULL)
+            view->grants_volume = true;
+    }
+    bound_seal(view->grants, NULL);
+    bound_seal(view->folded_grants, NULL);
+    struct bound_policy **const caps[] = {&view->caps, &view->folded_caps, &view->exact_caps,
+                                          &view->pattern_caps};
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        *caps[i] = part_of(view, false, caps[i] == &view->pattern_caps);
+        grant_all(view, *caps[i]);
+        if (caps[i] == &view->folded_caps)
+            fold_paths(view, *caps[i]);
+        if (caps[i] == &view->exact_caps)
+            (*caps[i])->bindings.system = SYSTEM_LINUX;
+        bound_seal(*caps[i], NULL);
+    }
+    return view;
+}
