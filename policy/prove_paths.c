@@ -14,9 +14,9 @@
 /* Here a layer is decided from a table of whole paths, looked up for every ancestor of the asked path;
  * nothing is shared with the tries but the matching of a single pattern. */
 
-/* Spaces of the table. Every layer's facts hang on the paths of SPACE_PATHS; what is an exception stands
- * in a space for each list. */
-enum { SPACE_PATHS, SPACE_EXCEPT };
+/* Spaces of the table. Every layer's facts hang on the paths of SPACE_PATHS; paths that were folded for that stand in
+ * SPACE_WRITTEN as they were; what is an exception stands in a space for each list. */
+enum { SPACE_PATHS, SPACE_WRITTEN, SPACE_EXCEPT };
 
 enum fact_bit {
     FACT_LIMIT_READ = 1,
@@ -287,10 +287,9 @@ static void add_rule(struct prover *prover, const struct bound_rule *rule)
         add_close(prover, rule);
     else
         add_open(prover, rule);
-    /* A folded path is not the one that was written. */
+    /* A folded path is not the one that was written, and is compared too: once, however many patterns begin there. */
     if (prover->folds)
-        VECTOR_PUSH(prover->arena, &prover->places,
-                    ((struct place){place_of(prover, &rule->at), PROVE_NONE}));
+        (void)node_at(prover, SPACE_WRITTEN, place_of(prover, &rule->at));
 }
 
 /* ---- deciding one layer ---- */
