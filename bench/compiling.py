@@ -6,7 +6,7 @@ import inputs
 from cold import cold
 from table import exponent
 
-TEN_THOUSAND, HUNDRED_THOUSAND, MILLION = 10_000, 100_000, 1_000_000
+THOUSAND, TEN_THOUSAND, HUNDRED_THOUSAND, MILLION = 1_000, 10_000, 100_000, 1_000_000
 
 
 def compile_command(build, policy):
@@ -80,6 +80,33 @@ def scale(table, build, place):
     table.say("16 used files: 1,000,000 rules, wall", large.wall, "ms", most=3000)
     grow(table, build, "three nested ** a rule", lambda count: inputs.nested(place, count))
     say_counts(table, "three nested ** a rule", *counts(build, inputs.nested(place, TEN_THOUSAND)))
+
+
+def profile(table, build, name, make):
+    """One sort of rules, 1,000 and 10,000 of them, as a profile that is written and read back."""
+    options = ["--os", "macos", "--root", "WORK=/Users/u/w", "--pure", "-q"]
+    figures = []
+    for count in (THOUSAND, TEN_THOUSAND):
+        policy = make(count)
+        artifact = policy.replace(".sbx", ".sb")
+        sbxc = os.path.join(build, "sbxc")
+        subprocess.run([sbxc, policy, "-o", artifact, *options], check=True)
+        written, verified = cold(build, 7, [sbxc, policy, "-t", "seatbelt", "-o", "-", *options],
+                                 [sbxc, "verify", artifact, policy, *options])
+        figures.append((written.cpu, verified.cpu, os.path.getsize(artifact)))
+        table.say(f"{name}: {count:,} rules, written, CPU", written.cpu, "ms")
+        table.say(f"{name}: {count:,} rules, verified, CPU", verified.cpu, "ms")
+    factor = TEN_THOUSAND / THOUSAND
+    table.say(f"{name}: 10,000 rules, both", figures[1][0] + figures[1][1], "ms", most=1000)
+    for place, what in enumerate(("writing", "verifying", "bytes")):
+        table.say(f"{name}: growth exponent, {what}", exponent(figures[0][place], figures[1][place], factor), "",
+                  most=1.1)
+
+
+def seatbelt(table, build, place):
+    table.title("Seatbelt profiles of many rules")
+    profile(table, build, "denies and grants", lambda count: inputs.levels(place, count))
+    profile(table, build, "literal denies", lambda count: inputs.literals(place, count))
 
 
 def check(table, build, place):

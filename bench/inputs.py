@@ -76,6 +76,21 @@ def nested(place, count):
     return write(os.path.join(place, f"nested-{count}.sbx"), lines)
 
 
+def levels(place, count):
+    """Denies and grants of every level, one path each, as a profile of macOS would be made of."""
+    words = ("deny", "grant read", "grant write", "deny exec")
+    lines = ["sbx 1", 'policy "levels"', "grant write $WORK"]
+    lines += [f"{words[i % 4]} $WORK/p{i % 100}/f{i}" for i in range(count)]
+    return write(os.path.join(place, f"levels-{count}.sbx"), lines)
+
+
+def literals(place, count):
+    """Denies alone, one path each."""
+    lines = ["sbx 1", 'policy "literals"', "grant write $WORK"]
+    lines += [f"deny $WORK/p{i % 100}/a/b/secret-{i}" for i in range(count)]
+    return write(os.path.join(place, f"literals-{count}.sbx"), lines)
+
+
 def checked(place, rules, patterns):
     """A policy for sbx_check, and 60-byte paths to ask it about: at, below and beside what its rules name."""
     def directory(i):
