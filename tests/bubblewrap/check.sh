@@ -18,7 +18,7 @@ for program in "$installed" "$build"/bubblewrap/*/bwrap; do
         set -e
         mount --bind "$1" "$2"
         [[ $("$2" --version) == "$3" ]]
-        exec tests/run "$4" --bubblewrap' bash "$program" "$installed" "$version" "$build" 2>&1 | tee /dev/stderr) || true
+        exec tests/run "$4" --bubblewrap' bash "$program" "$installed" "$version" "$build" 2>&1 | tee >(cat >&2)) || true
     closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' <<<"$output" | tail -n 1)
     if [[ -z $closing ]]; then
         failed=$((failed + 1))
