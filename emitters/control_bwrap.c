@@ -38,7 +38,7 @@ control_table control_bwrap = {
     [CONTROL_IPC_ABSTRACT] = HELD("abstract names belong to the command's own network namespace; with the "
                                   "host's, Landlock scopes them"),
     [CONTROL_IPC_SIGNAL] = HELD("a process namespace of its own: no process outside can be named"),
-    [CONTROL_TTY] = HELD("terminal input cannot be forged: the ioctls are refused and the session is new"),
+    [CONTROL_TTY] = HELD("the command's terminal is its own, and nothing can be typed into any"),
     [CONTROL_ENV] = HELD("the environment starts empty and holds only what is granted or set"),
     [CONTROL_EXEC_DENY] =
         CANNOT("mounts refuse execution for a whole mount, and bubblewrap has no option for one file",

@@ -19,7 +19,8 @@
 control_table control_landlock = {
     [CONTROL_FS_CLOSED] = CANNOT(
         "Landlock closes what is in files and directories, but not whether they exist, their size, owner "
-        "and times, and /proc shows every process",
+        "and times; /proc shows every process, and a device node in an open place can be opened",
+
         NAMESPACES),
     [CONTROL_FS_WRITE] =
         CANNOT("Landlock does not refuse chmod, chown, utime and extended attributes, nor writing to "
@@ -42,7 +43,7 @@ control_table control_landlock = {
         HELD("Unix sockets are refused as a family, or none but the granted ones can be reached"),
     [CONTROL_IPC_ABSTRACT] = HELD("Landlock scopes abstract names, or Unix sockets are refused as a family"),
     [CONTROL_IPC_SIGNAL] = HELD("Landlock scopes signals"),
-    [CONTROL_TTY] = HELD("terminal input cannot be forged: the ioctls are refused and the session is new"),
+    [CONTROL_TTY] = HELD("the command's terminal is its own, and nothing can be typed into any"),
     [CONTROL_ENV] = HELD("the environment starts empty and holds only what is granted or set"),
     [CONTROL_EXEC_DENY] =
         CANNOT("Landlock takes nothing away inside an open place",

@@ -342,6 +342,13 @@ static bool names_host_objects(const char *name)
     return false;
 }
 
+/* What tells of the names made in a directory that Landlock closes: it judges what is opened, and to watch is not to
+ * open. */
+static bool watches_names(const char *name)
+{
+    return strcmp(name, "inotify_add_watch") == 0;
+}
+
 /* The errno with which every call of `name` is refused, or 0. */
 static uint32_t refusal_of(const struct seccomp_request *request, const char *name)
 {
@@ -354,6 +361,8 @@ static uint32_t refusal_of(const struct seccomp_request *request, const char *na
         return REFUSE_EACCES;
     if (request->no_namespaces && names_host_objects(name))
         return REFUSE_EPERM;
+    if (request->no_namespaces && watches_names(name))
+        return REFUSE_EACCES;
     return entry != NULL && !listed(request->reopened, name) ? entry->error : 0;
 }
 

@@ -223,11 +223,20 @@ static void measure_refusals(struct arena *arena, struct evidence *evidence)
         problem(arena, evidence, "the directory / can be opened");
 }
 
+/* The caller's terminal can be read and set by whoever has a descriptor of it. */
+static void measure_streams(struct arena *arena, const struct inner_config *config, struct evidence *evidence)
+{
+    for (int i = 0; i < 3; i++)
+        if (!config->terminal[i] && isatty(config->streams[i]) && measure_holds(MEASURE_OWN_TERMINAL))
+            problem(arena, evidence, "descriptor %d would be the caller's terminal", i);
+}
+
 void evidence_measure(struct arena *arena, const struct inner_config *config,
                       const struct landlock_result *landlock, struct evidence *evidence)
 {
     *evidence = (struct evidence){.landlock = *landlock};
     measure_process(arena, config, evidence);
+    measure_streams(arena, config, evidence);
     measure_namespaces(arena, config, evidence);
     if (config->landlock_alone) {
         measure_refusals(arena, evidence);

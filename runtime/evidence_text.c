@@ -130,8 +130,10 @@ static const char *say_tty(const struct launch *launch)
 
     return evidence->session_id != evidence->process_id
                ? NULL
-               : arena_format(launch->arena, "a session of its own (%lld); Seccomp: %u",
-                              (long long)evidence->session_id, evidence->seccomp_mode);
+               : arena_format(
+                     launch->arena,
+                     "a session of its own (%lld), and no descriptor of the caller's terminal; Seccomp: %u",
+                     (long long)evidence->session_id, evidence->seccomp_mode);
 }
 
 static const char *say_env(const struct launch *launch)

@@ -80,9 +80,29 @@ static bool say(const struct stage *stage, const struct status_message *message)
     return send(stage->config.status, message, sizeof *message, MSG_NOSIGNAL) == (ssize_t)sizeof *message;
 }
 
-static bool wants_terminal(const struct inner_config *config)
+/* The stream that is to be the command's terminal, or -1. */
+static int terminal_stream(const struct inner_config *config)
 {
-    return config->terminal[0] || config->terminal[1] || config->terminal[2];
+    for (int i = 0; i < 3; i++)
+        if (config->terminal[i])
+            return config->streams[i];
+    return -1;
+}
+
+/* Without keys nobody is to wait for any: then it is the terminal of no session. */
+static bool terminal_prepare(struct stage *stage)
+{
+    const struct inner_config *config = &stage->config;
+    int stream = terminal_stream(config);
+
+    if (stream < 0)
+        return true;
+    if (config->landlock_alone)
+        stage->terminal.slave = fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    else if (!inner_terminal_make(&stage->terminal))
+        return false;
+    return stage->terminal.slave >= 0 &&
+           (!config->terminal[STDIN_FILENO] || inner_terminal_control(&stage->terminal));
 }
 
 /* Hands the terminal's other side to the launcher: so it hangs up when that ends. */
@@ -123,7 +143,7 @@ SBX_NORETURN static void become_command(const struct stage *stage)
         ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && landlock_scope_again();
     for (int i = 0; i < 3; i++)
         ready = ready && dup2(config->terminal[i] ? stage->terminal.slave : config->streams[i], i) == i;
-    if (stage->terminal.slave >= 0)
+    if (config->terminal[STDIN_FILENO])
         ready = ready && inner_terminal_take(&stage->terminal);
     if (ready && sigprocmask(SIG_SETMASK, &stage->command_mask, NULL) == 0)
         execvp(config->arguments[0], config->arguments);
@@ -176,7 +196,7 @@ static enum reaping children_reap(const struct stage *stage, int *status)
     (void)ignored;
     for (int i = 0; i < REAPED_AT_ONCE; i++) {
         int one;
-        pid_t child = waitpid(-1, &one, stage->terminal.slave < 0 ? WNOHANG : WNOHANG | WUNTRACED);
+        pid_t child = waitpid(-1, &one, stage->config.terminal[STDIN_FILENO] ? WNOHANG | WUNTRACED : WNOHANG);
         if (child <= 0)
             return REAPED_ALL;
         if (WIFSTOPPED(one)) {
@@ -372,8 +392,7 @@ int inner_stage(const char *descriptor)
     prctl(PR_SET_NAME, "sbx-launch");
     if (arena == NULL || !config_load(arena, descriptor, &stage.config) || !place_take(&stage.config) ||
         !descriptors_keep(&stage.config) || !signals_prepare(&stage) || !events_prepare(&stage) ||
-        !variables_prepare(&stage.config) ||
-        (wants_terminal(&stage.config) && !inner_terminal_make(&stage.terminal)))
+        !variables_prepare(&stage.config) || !terminal_prepare(&stage))
         return STAGE_FAILED;
     /* For the launcher's keeper. */
     int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);

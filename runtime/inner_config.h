@@ -45,7 +45,7 @@ struct inner_config {
     /* The launcher's namespaces, by inode number: expect others; 0: expect nothing of this one. */
     uint64_t host_namespaces[NAMESPACES];
     bool working_variable;           /* PWD is set to the directory; else it is unset */
-    bool terminal[3];                /* which of the command's streams are a terminal that process 1 makes */
+    bool terminal[3];                /* which of the command's streams are its own terminal; [0]: with keys */
     uint64_t files_soft, files_hard; /* RLIMIT_NOFILE of the command */
     uint64_t processes;              /* how many beside process 1; 0: any number */
     uint64_t time_seconds;           /* how long the command may run; 0: for ever */

@@ -17,7 +17,12 @@ bool inner_terminal_make(struct inner_terminal *terminal)
         return false;
     snprintf(path, sizeof path, "/dev/pts/%d", number);
     terminal->slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
-    return terminal->slave >= 0 && ioctl(terminal->slave, TIOCSCTTY, 0) == 0;
+    return terminal->slave >= 0;
+}
+
+bool inner_terminal_control(const struct inner_terminal *terminal)
+{
+    return ioctl(terminal->slave, TIOCSCTTY, 0) == 0;
 }
 
 bool inner_terminal_take(const struct inner_terminal *terminal)

@@ -1,5 +1,5 @@
-/* inner_terminal.h - the terminal inside: made by process 1 in the sandbox's own /dev/pts, so that the
- * command has job control without any hold on the caller's terminal. */
+/* inner_terminal.h - the command's terminal: made by process 1 in the sandbox's own /dev/pts, or by the
+ * launcher, so that the command has job control without any hold on the caller's terminal. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,11 @@ struct inner_terminal {
     int master, slave; /* close-on-exec; -1: there is none */
 };
 
-/* Makes the terminal and takes it as this session's. False on failure. */
+/* Makes the terminal. False on failure. */
 bool inner_terminal_make(struct inner_terminal *terminal);
+
+/* Takes it as this session's. False on failure. */
+bool inner_terminal_control(const struct inner_terminal *terminal);
 
 /* In the command: puts its process group, which must be its own, into the foreground. Signals must be
  * blocked. */

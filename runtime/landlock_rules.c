@@ -137,6 +137,8 @@ struct landlock_rules landlock_rules_alone(struct arena *arena, const struct pla
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (access(devices[i], F_OK) == 0)
             rule_push(arena, &rules, devices[i], RIGHT_READ_FILE | RIGHT_WRITE_FILE);
+    /* It is the terminal of whose session opens it, and the command's session is its own. */
+    rule_push(arena, &rules, "/dev/tty", RIGHT_READ_FILE | RIGHT_WRITE_FILE | RIGHT_DEVICE_IOCTL);
     rules_of_plan(arena, &rules, plan, rights_alone);
     rules_of_sockets(arena, &rules, facts);
     return rules;

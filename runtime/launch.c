@@ -56,10 +56,14 @@ static bool step_streams(struct launch *launch)
 {
     if (!streams_prepare(&launch->streams, launch->prepared.bound, &launch->notes))
         return false;
-    /* Without namespaces there is no place for a terminal of its own. */
-    if (!launch->alone && measure_holds(MEASURE_OWN_TERMINAL))
-        terminal_prepare(&launch->terminal, &launch->streams);
-    return true;
+    enum terminal_place place = launch->alone ? TERMINAL_OUTSIDE : TERMINAL_INSIDE;
+    if (!measure_holds(MEASURE_OWN_TERMINAL) || launch->options->dry_run ||
+        terminal_prepare(&launch->terminal, &launch->streams, place))
+        return true;
+    return launch_refuse(
+        launch, SBX464_STREAM_REFUSED,
+        arena_format(launch->arena, "no terminal can be made for the command: %s", strerror(errno)),
+        "redirect standard input, output and error");
 }
 
 static void note_list_of(struct launch *launch, enum code code, const char *what, const char *const *paths,
@@ -461,6 +465,7 @@ static int run(struct launch *launch)
 
     streams_drain(&launch->streams);
     terminal_end(&launch->terminal);
+    bool whole = launch_output_whole(launch);
     groups_end(launch);
     landlock_scratch_remove(&launch->scratch);
     remove_placeholders(launch);
@@ -468,7 +473,7 @@ static int run(struct launch *launch)
                     &launch->lease);
     int code = launch_ended(launch, outcome_status(launch, &outcome), left);
     watch_reap(&launch->watch);
-    return code;
+    return whole || code != EXIT_SUCCESS ? code : EXIT_OUTPUT_LOST;
 }
 
 static enum report_level level_of(const struct options *options)

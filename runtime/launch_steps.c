@@ -169,6 +169,22 @@ int launch_time_over(struct launch *launch, const struct outcome *outcome)
     return outcome->kind == OUTCOME_ENDED ? SIGTERM : SIGKILL;
 }
 
+bool launch_output_whole(struct launch *launch)
+{
+    bool whole = true;
+
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+        if (launch->streams.lost[i] == 0)
+            continue;
+        const char *text =
+            arena_format(launch->arena, "%s: %s", stream_name(i), strerror(launch->streams.lost[i]));
+        lease_event(launch->arena, &launch->lease, "output.lost", text);
+        report_line(launch->arena, "output of the command could not be written to %s", text);
+        whole = false;
+    }
+    return whole;
+}
+
 int launch_ended(struct launch *launch, int status, pid_t unterminated)
 {
     lease_end(&launch->lease, status, unterminated);

@@ -19,6 +19,10 @@ int launch_not_executed(struct launch *launch, int error);
 /* Records that the time was over and tells the caller; returns the wait status for it. */
 int launch_time_over(struct launch *launch, const struct outcome *outcome);
 
+/* Whether all that the command wrote could be written where it belongs; else records that and tells the
+ * caller. */
+bool launch_output_whole(struct launch *launch);
+
 /* Writes the end into the record; returns the launcher's exit code for the command's wait status. */
 int launch_ended(struct launch *launch, int status, pid_t unterminated);
 

@@ -6,7 +6,7 @@
 #include "policy/note.h"
 
 /* Exit codes that are the launcher's own (commands.md). */
-enum { EXIT_REFUSED = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
+enum { EXIT_OUTPUT_LOST = 1, EXIT_REFUSED = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
 
 enum report_level { REPORT_ERRORS, REPORT_WARNINGS, REPORT_NOTES };
 

@@ -19,7 +19,8 @@ bool signals_take(struct signals *signals)
             sigaddset(&taken, forwarded[i]);
     }
     if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || sigaction(SIGPIPE, NULL, &signals->before_pipe) != 0 ||
-        signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &taken, &signals->before) != 0)
+        signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigaction(SIGXFSZ, NULL, &signals->before_size) != 0 ||
+        signal(SIGXFSZ, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &taken, &signals->before) != 0)
         return false;
     signals->descriptor = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals->descriptor >= 0;
@@ -28,6 +29,7 @@ bool signals_take(struct signals *signals)
 bool signals_give_back(const struct signals *signals)
 {
     return sigaction(SIGPIPE, &signals->before_pipe, NULL) == 0 &&
+           sigaction(SIGXFSZ, &signals->before_size, NULL) == 0 &&
            sigprocmask(SIG_SETMASK, &signals->before, NULL) == 0;
 }
 

@@ -6,13 +6,14 @@
 
 /* The signals that the launcher hands on, taken over from their default action. */
 struct signals {
-    sigset_t before;              /* the mask that the command gets */
-    struct sigaction before_pipe; /* its action on a broken pipe, which must not end the launcher */
-    int descriptor;               /* signalfd */
+    sigset_t before; /* the mask that the command gets */
+    /* Its actions on a broken pipe and on a file that grows too large, which must not end the launcher. */
+    struct sigaction before_pipe, before_size;
+    int descriptor; /* signalfd */
 };
 
-/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD, and ignores SIGPIPE.
- * False on failure. */
+/* Blocks the forwarded signals (those that the caller had ignored stay so) and SIGCHLD, and ignores SIGPIPE and
+ * SIGXFSZ. False on failure. */
 bool signals_take(struct signals *signals);
 
 /* In a child: undoes signals_take. Async-signal-safe. */

@@ -13,13 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const stream_names[] = {"standard input", "standard output", "standard error"};
+const char *stream_name(int i)
+{
+    static const char *const names[] = {"standard input", "standard output", "standard error"};
 
-static bool refuse(int i, const char *why, struct note_list *notes)
+    return names[i];
+}
+
+bool stream_refuse(int i, const char *why, struct note_list *notes)
 {
     note_add(notes, (struct note){
                         .code = SBX464_STREAM_REFUSED,
-                        .text = arena_format(notes->arena, "%s %s", stream_names[i], why),
+                        .text = arena_format(notes->arena, "%s %s", stream_name(i), why),
                         .help = "redirect it, for example to /dev/null",
                     });
     return false;
@@ -60,11 +65,13 @@ static bool stream_join(struct streams *streams, int i, const struct stat *statu
     return streams->inside[i] >= 0;
 }
 
-static bool stream_pipe(struct streams *streams, int i)
+bool streams_pipe(struct streams *streams, int i)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    if (streams->inside[i] >= 0)
+        close(streams->inside[i]);
     int ours = ends[i == STDIN_FILENO ? 1 : 0];
     int file = fcntl(i, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     streams->inside[i] = ends[i == STDIN_FILENO ? 0 : 1];
@@ -78,23 +85,25 @@ static bool stream_prepare(struct streams *streams, const struct bound_policy *b
 {
     struct stat status;
     if (fstat(i, &status) != 0)
-        return refuse(i, "is closed", notes);
+        return stream_refuse(i, "is closed", notes);
     if (S_ISDIR(status.st_mode))
-        return refuse(i, "is a directory", notes);
+        return stream_refuse(i, "is a directory", notes);
     if ((fcntl(i, F_GETFL) & O_PATH) != 0)
-        return refuse(i, "is a descriptor that opens no file", notes);
+        return stream_refuse(i, "is a descriptor that opens no file", notes);
     bool stored = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
     if (!stored || is_granted(notes->arena, bound, i, &status) || !measure_holds(MEASURE_STREAM_PIPES))
         return stream_pass(streams, i) ||
-               refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)), notes);
-    if (!stream_join(streams, i, &status) && !stream_pipe(streams, i))
-        return refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)), notes);
+               stream_refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)),
+                             notes);
+    if (!stream_join(streams, i, &status) && !streams_pipe(streams, i))
+        return stream_refuse(i, arena_format(notes->arena, "cannot be handed on: %s", strerror(errno)),
+                             notes);
     note_add(notes, (struct note){
                         .code = SBX465_STREAM_PIPED,
                         .text = arena_format(notes->arena,
                                              "%s is a file that the policy does not let the command write; "
                                              "it passes through a pipe",
-                                             stream_names[i]),
+                                             stream_name(i)),
                     });
     return true;
 }
@@ -110,7 +119,7 @@ bool streams_reserve(void)
 
 bool streams_prepare(struct streams *streams, const struct bound_policy *bound, struct note_list *notes)
 {
-    *streams = (struct streams){{-1, -1, -1}, {-1, -1, -1}, {-1, -1, -1}};
+    *streams = (struct streams){.inside = {-1, -1, -1}, .pump_from = {-1, -1, -1}, .pump_to = {-1, -1, -1}};
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
         if (!stream_prepare(streams, bound, i, notes))
             return false;
@@ -175,8 +184,13 @@ static bool pump_out(struct streams *streams, int i)
             continue;
         if (length < 0 && errno == EAGAIN)
             return true;
-        if (length <= 0 || !write_all(streams->pump_to[i], bytes, (size_t)length))
+        if (length <= 0)
             return pump_finish(streams, i);
+        /* The command hears of it by the broken pipe. */
+        if (!write_all(streams->pump_to[i], bytes, (size_t)length)) {
+            streams->lost[i] = errno;
+            return pump_finish(streams, i);
+        }
     }
     return true;
 }

@@ -161,15 +161,17 @@ static bool signal_forward(const struct sandbox *sandbox, const struct signals *
         return false;
     if (information.ssi_signo == SIGWINCH && terminal->used) {
         terminal_size(terminal);
-        return false;
+        /* The kernel tells the foreground of a terminal that has one. */
+        if (terminal->keys)
+            return false;
     }
     message.number = (int)information.ssi_signo;
     if (information.ssi_code == SI_KERNEL || information.ssi_signo == SIGTSTP ||
         information.ssi_signo == SIGCONT)
         message.kind = STATUS_SIGNAL_GROUP;
     send(sandbox->status, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    /* In a terminal the launcher stops when the command has stopped. */
-    if (information.ssi_signo == SIGTSTP && !terminal->used)
+    /* With keys the launcher stops when the command has stopped. */
+    if (information.ssi_signo == SIGTSTP && !terminal->keys)
         raise(SIGSTOP);
     return asks_for_the_end(information.ssi_signo);
 }
@@ -211,7 +213,7 @@ static int wait_milliseconds(bool answer_owed, int64_t latest, const struct term
 {
     int64_t left = latest - now_milliseconds();
 
-    if (terminal->used && !terminal->raw && terminal->host >= 0)
+    if (terminal_waits(terminal))
         return TERMINAL_LOOK_MILLISECONDS;
     if (answer_owed)
         return ANSWER_MILLISECONDS / 10;

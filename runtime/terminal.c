@@ -5,18 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { DRAIN_MILLISECONDS = 1000 };
 
-/* The terminal of descriptor 0 by a description of its own, whose flags are nobody else's. By its name it
- * opens only for its owner; /dev/tty opens for whoever has it as controlling terminal. */
-static int open_again(dev_t device)
+/* The terminal of `stream` by a description of its own, whose flags are nobody else's. By its name it opens
+ * only for its owner; /dev/tty opens for whoever has it as controlling terminal. Where neither does, the
+ * caller's description must serve, and what is copied may block. */
+static int open_again(int stream, unsigned device)
 {
-    static const char *const names[] = {"/proc/self/fd/0", "/dev/tty"};
+    char name[sizeof "/proc/self/fd/0"];
+    const char *const names[] = {name, "/dev/tty"};
 
+    snprintf(name, sizeof name, "/proc/self/fd/%d", stream);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         unsigned number = 0;
         int terminal = open(names[i], O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
@@ -25,24 +29,59 @@ static int open_again(dev_t device)
         if (terminal >= 0)
             close(terminal);
     }
-    return -1;
+    return fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-void terminal_prepare(struct terminal *terminal, struct streams *streams)
+/* Makes the command's terminal; returns its other side, the one for the command, or -1. */
+static int pair_make(struct terminal *terminal)
 {
-    unsigned device = 0, number = 0;
+    int locked = 0;
+
+    terminal->master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal->master < 0 || ioctl(terminal->master, TIOCSPTLCK, &locked) != 0)
+        return -1;
+    return ioctl(terminal->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+static bool is_device(int stream, unsigned device)
+{
+    unsigned number = 0;
+
+    return ioctl(stream, TIOCGDEV, &number) == 0 && number == device;
+}
+
+static bool streams_take(struct terminal *terminal, struct streams *streams, unsigned device, int inside)
+{
+    for (int i = 0; i < 3; i++) {
+        if (!isatty(i))
+            continue;
+        terminal->streams[i] = is_device(i, device);
+        if (terminal->streams[i] ? dup3(inside, streams->inside[i], O_CLOEXEC) < 0
+                                 : !streams_pipe(streams, i))
+            return false;
+    }
+    return true;
+}
+
+bool terminal_prepare(struct terminal *terminal, struct streams *streams, enum terminal_place place)
+{
+    unsigned device = 0;
+    int first = 0;
 
     *terminal = (struct terminal){.host = -1, .master = -1};
-    if (!isatty(STDIN_FILENO) || ioctl(STDIN_FILENO, TIOCGDEV, &device) != 0)
-        return;
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    terminal->host = open_again(device);
-    terminal->used = null >= 0 && terminal->host >= 0 && tcgetattr(terminal->host, &terminal->before) == 0;
-    for (int i = 0; i < 3 && terminal->used; i++)
-        terminal->streams[i] = isatty(i) && ioctl(i, TIOCGDEV, &number) == 0 && number == device &&
-                               dup3(null, streams->inside[i], O_CLOEXEC) >= 0;
-    if (null >= 0)
-        close(null);
+    while (first < 3 && !isatty(first))
+        first++;
+    if (first == 3)
+        return true;
+    int inside = place == TERMINAL_OUTSIDE ? pair_make(terminal) : open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (inside < 0 || ioctl(first, TIOCGDEV, &device) != 0 ||
+        (terminal->host = open_again(first, device)) < 0 ||
+        tcgetattr(terminal->host, &terminal->before) != 0 || !streams_take(terminal, streams, device, inside))
+        return false;
+    close(inside);
+    terminal->used = true;
+    terminal->keys = terminal->streams[STDIN_FILENO];
+    return true;
 }
 
 void terminal_size(const struct terminal *terminal)
@@ -56,11 +95,15 @@ void terminal_size(const struct terminal *terminal)
 void terminal_begin(struct terminal *terminal)
 {
     int master = terminal->master;
+    struct termios settings = terminal->before;
 
     if (!terminal->used)
         return;
+    /* The caller's terminal, which is not raw then, makes of the output what it makes of any. */
+    if (!terminal->keys)
+        settings.c_oflag &= ~(tcflag_t)OPOST;
     fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
-    tcsetattr(master, TCSANOW, &terminal->before);
+    tcsetattr(master, TCSANOW, &settings);
     terminal_size(terminal);
 }
 
@@ -85,9 +128,14 @@ static bool set_quietly(int terminal, const struct termios *settings)
     return set;
 }
 
+bool terminal_waits(const struct terminal *terminal)
+{
+    return terminal->used && terminal->keys && !terminal->raw && terminal->host >= 0;
+}
+
 void terminal_take(struct terminal *terminal)
 {
-    if (!terminal->used || terminal->raw || !in_foreground(terminal))
+    if (!terminal_waits(terminal) || !in_foreground(terminal))
         return;
     /* The caller may have changed them while the launcher was stopped. */
     tcgetattr(terminal->host, &terminal->before);
@@ -177,7 +225,7 @@ void terminal_copy(struct terminal *terminal, const struct pollfd events[TERMINA
         host = piece_pour(&terminal->output, terminal->host);
     if ((events[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && is_empty(&terminal->input) && host) {
         /* To read in the background would stop the launcher, with the terminal still raw. */
-        if (in_foreground(terminal))
+        if (terminal->keys && in_foreground(terminal))
             host = piece_fill(&terminal->input, terminal->host);
         else if ((events[0].revents & POLLHUP) == 0)
             terminal->raw = false;

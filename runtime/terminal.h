@@ -1,8 +1,9 @@
-/* terminal.h - between the caller's terminal and the one inside: the launcher copies both ways, so that keys
- * and job control work and the command has no descriptor of the caller's terminal.
+/* terminal.h - between the caller's terminal and the command's own: the launcher copies, so that keys and job
+ * control work and the command has no descriptor of the caller's terminal.
  *
- * The caller's terminal is raw only while the launcher is in its foreground; it gets its settings back
- * before the launcher stops or ends.
+ * Keys go in only where standard input is the terminal. Then the caller's is raw while the launcher is in its
+ * foreground, and gets its settings back before the launcher stops or ends; else it is written and nothing
+ * more.
  */
 #pragma once
 
@@ -20,6 +21,7 @@ struct terminal_piece {
 
 struct terminal {
     bool used;
+    bool keys;       /* standard input is the terminal */
     bool streams[3]; /* which of the command's are the terminal inside */
     int host;        /* the caller's terminal, not blocking; -1: it is gone */
     int master;      /* of the terminal inside; -1: it is gone */
@@ -28,18 +30,25 @@ struct terminal {
     struct terminal_piece input, output;
 };
 
-/* Where standard input is a terminal: takes it and what else of 0 to 2 is the same terminal out of
- * `streams`, whose entries become /dev/null. Does nothing where it is none, or where it cannot be opened
- * anew. */
-void terminal_prepare(struct terminal *terminal, struct streams *streams);
+enum terminal_place {
+    TERMINAL_INSIDE, /* process 1 makes the command's terminal, in the sandbox's own /dev/pts */
+    TERMINAL_OUTSIDE /* the launcher makes it, where there is no such place */
+};
 
-/* Begins, once the master has come from inside: gives the terminal inside the settings and the size of the
- * caller's. */
+/* Takes every terminal on 0 to 2 out of `streams`: what is the same one as the first becomes the command's
+ * terminal (/dev/null until process 1 has made it), any further one a pipe. Does nothing where none is a
+ * terminal. False with errno on failure. */
+bool terminal_prepare(struct terminal *terminal, struct streams *streams, enum terminal_place place);
+
+/* Begins, once the master is there: gives the command's terminal the settings and the size of the caller's. */
 void terminal_begin(struct terminal *terminal);
 
-/* Takes the caller's terminal if the launcher is in its foreground now. To be called again from time to
- * time: no signal tells. */
+/* Takes the caller's terminal for the keys if the launcher is in its foreground now. To be called again from
+ * time to time while terminal_waits: no signal tells. */
 void terminal_take(struct terminal *terminal);
+
+/* Whether the keys wait for the foreground. */
+bool terminal_waits(const struct terminal *terminal);
 
 /* Gives the caller's terminal its settings back. */
 void terminal_give_back(struct terminal *terminal);

@@ -214,17 +214,17 @@ def types(w, move):
 TYPING = setting("/proc/sys/dev/tty/legacy_tiocsti", (1,))
 
 
-@attempt("TERMINAL_CALLS NEW_SESSION EVIDENCE", plain=True, possible=TYPING)
+@attempt("TERMINAL_CALLS NEW_SESSION OWN_TERMINAL EVIDENCE", plain=True, possible=TYPING)
 def type_into_the_terminal(w):
     return types(w, "type")
 
 
-@attempt("TERMINAL_CALLS NEW_SESSION EVIDENCE", plain=True, possible=TYPING)
+@attempt("TERMINAL_CALLS NEW_SESSION OWN_TERMINAL EVIDENCE", plain=True, possible=TYPING)
 def type_into_the_terminal_past_a_comparison_of_64_bits(w):
     return types(w, "type-masked")
 
 
-@attempt("TERMINAL_CALLS", plain=True)
+@attempt("TERMINAL_CALLS OWN_TERMINAL", plain=True)
 def change_the_line_discipline_of_the_terminal(w):
     with terminal() as (_, inner):
         w.run("change-discipline", stderr=inner, preexec_fn=controlling(inner))
@@ -249,6 +249,13 @@ def switch_off_the_echo_of_the_terminal(w):
 def change_the_terminal_on_standard_input(w):
     with terminal() as (_, inner):
         w.run("switch-echo-off", "/dev/stdin", stdin=inner, preexec_fn=controlling(inner))
+        return not termios.tcgetattr(inner)[3] & termios.ECHO
+
+
+@attempt("OWN_TERMINAL", plain=True)
+def change_the_terminal_on_standard_error_alone(w):
+    with terminal() as (_, inner):
+        w.run("switch-echo-off", "/dev/stderr", stderr=inner, preexec_fn=controlling(inner))
         return not termios.tcgetattr(inner)[3] & termios.ECHO
 
 

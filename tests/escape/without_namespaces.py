@@ -2,7 +2,7 @@
 to accept by name, and without that acceptance nothing runs."""
 from harness import ATTEMPTS, Mode
 
-# What gets out, by the control that has to be accepted for it; "": none speaks of it.
+# What gets out, by the control that has to be accepted for it.
 LETS_OUT = {
     "fs.deny": """
         read_a_denied_file read_in_a_denied_directory list_a_denied_directory read_a_denied_file_by_a_link
@@ -21,9 +21,11 @@ LETS_OUT = {
         change_the_mode_of_a_file_for_reading change_the_times_of_a_file_for_reading
         change_an_attribute_of_a_file_for_reading
     """,
-    "fs.closed": "read_the_command_line_of_a_process_outside read_the_names_of_control_groups",
+    "fs.closed": """
+        read_the_command_line_of_a_process_outside read_the_names_of_control_groups
+        open_a_device_node_in_the_workspace
+    """,
     "socket.path": "connect_to_a_unix_socket_while_they_are_open",
-    "": "open_a_device_node_in_the_workspace change_the_terminal_on_standard_input",
 }
 # There is no mask that the host could take away.
 LEFT_OUT = "read_a_denied_file_that_the_host_has_replaced"

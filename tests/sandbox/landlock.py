@@ -314,6 +314,29 @@ def what_it_says_it_holds_holds():
 
 
 @test
+def names_made_in_a_closed_directory_are_not_told():
+    script = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+queue = libc.inotify_init1(0)
+libc.inotify_add_watch(queue, sys.argv[1].encode(), 0x100)
+print(ctypes.get_errno(), flush=True)
+sys.stdin.readline()
+os.set_blocking(queue, False)
+try:
+    print(os.read(queue, 1000))
+except OSError:
+    print("nothing")
+"""
+    with world("/var/tmp") as w:
+        process = w.start(w.policy(accepting()), "/usr/bin/python3", "-c", script, w.outside, options=ENGINE,
+                          stdin=subprocess.PIPE)
+        error = process.stdout.readline()
+        w.make("outside/name-of-a-secret", "")
+        equal((error, process.communicate(b"\n", timeout=20)[0]), (b"%d\n" % errno.EACCES, b"nothing\n"))
+
+
+@test
 def what_is_granted_can_be_used():
     script = """
         set -e

@@ -1,8 +1,11 @@
 """A file on a standard stream opens nothing that the policy does not grant."""
+import json
 import os
+import resource
+import signal
 import subprocess
 
-from lib import check, equal, main, test, world
+from lib import IS_ROOT, check, equal, main, test, world
 
 MARKER = "marker-c07d"
 REOPEN = "import os\nfor n in (0, 1, 2):\n  try: open(f'/proc/self/fd/{n}', 'r+').write('overwritten')\n  except OSError: pass\n"
@@ -58,6 +61,75 @@ def a_command_that_stops_reading_ends_as_it_likes():
         path = w.make("outside/long", "x" * 1000000)
         with open(path) as file:
             w.shell("", "head -c 10; exec <&-; sleep 0.3; exit 7", stdin=file).exited(7)
+
+
+def failing_output(w, script, stdout, options=(), **more):
+    command = w.command_line(w.policy(""), ["sh", "-c", script], options)
+    return subprocess.run(command, env=w.environment(), cwd=w.work, stdin=subprocess.DEVNULL, stdout=stdout,
+                          stderr=subprocess.PIPE, text=True, timeout=60, **more)
+
+
+def small_files(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@test
+def output_that_cannot_be_written_is_told():
+    with world() as w:
+        for script, code in (("echo x", 1), ("echo x; exit 7", 7), ("echo x; kill -9 $$", 128 + 9)):
+            limit = 1 << 20
+            path = w.make("outside/full", "")
+            with open(path, "r+") as file:
+                file.seek(limit)
+                done = failing_output(w, script, file, ("--lease", f"{w.outside}/lease"), preexec_fn=small_files(limit))
+            equal(done.returncode, code, f"{script}: {done.stderr}")
+            check("standard output: File too large" in done.stderr, done.stderr)
+            equal(os.path.getsize(path), 0, "size")
+            with open(f"{w.outside}/lease") as file:
+                events = [(event["kind"], event["arg"]) for event in json.load(file)["events"]]
+            check(("output.lost", "standard output: File too large") in events, events)
+
+
+@test
+def output_on_a_full_disk_is_told():
+    if not IS_ROOT:
+        return  # a small file system of one's own takes rights
+    with world() as w:
+        full = w.make("outside/full/")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "sbx-test", full], check=True)
+        try:
+            with open(f"{full}/out", "wb") as file:
+                file.write(bytes(1 << 16))
+                file.flush()
+                done = failing_output(w, "echo x", file)
+        finally:
+            subprocess.run(["umount", full], check=True)
+        equal(done.returncode, 1, done.stderr)
+        check("standard output: No space left on device" in done.stderr, done.stderr)
+
+
+@test
+def a_command_whose_output_cannot_be_written_hears_of_it():
+    with world() as w:
+        limit = 1 << 20
+        with open(w.make("outside/full", ""), "r+") as file:
+            file.seek(limit)
+            script = "trap '' PIPE; exec bash -c 'while echo x; do sleep 0.01; done; exit 0'"
+            done = failing_output(w, script, file, preexec_fn=small_files(limit))
+        equal(done.returncode, 1, done.stderr)
+        check("Broken pipe" in done.stderr, done.stderr)
+
+
+@test
+def the_command_gets_the_caller_s_action_on_files_that_grow_too_large():
+    with world() as w:
+        for action in (signal.SIG_DFL, signal.SIG_IGN):
+            words = ["sh", "-c", "grep SigIgn /proc/self/status"]
+            done = subprocess.run(w.command_line(w.policy(""), words), env=w.environment(), cwd=w.work, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, restore_signals=False,
+                                  preexec_fn=lambda: signal.signal(signal.SIGXFSZ, action))
+            ignored = int(done.stdout.split()[1], 16) >> (signal.SIGXFSZ - 1) & 1
+            equal(ignored, int(action == signal.SIG_IGN), done.stdout + done.stderr)
 
 
 main()

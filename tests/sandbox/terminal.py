@@ -1,5 +1,5 @@
-"""Where standard input is a terminal the command has one of its own: job control works, the caller's is out of its reach,
-and gets its settings back however the run ends."""
+"""Where a standard stream is a terminal the command has one of its own: job control works, the caller's is out of its reach,
+and gets its settings back however the run ends. So with each engine."""
 import contextlib
 import fcntl
 import hashlib
@@ -13,9 +13,33 @@ import subprocess
 import termios
 import time
 
-from lib import check, equal, main, test, world
+import lib
+from lib import check, equal, main, world
 
 SECONDS = 20
+ALONE = "".join(f'accept {name} on landlock because "tested"\n' for name in ("fs.closed", "fs.write", "process.tree"))
+engine = None  # of the test that runs, if it is not lib's choice
+
+
+def test(function):
+    """A test with the engine that lib chooses, and one without namespaces, where the launcher makes the terminal."""
+
+    def without_namespaces():
+        global engine
+        engine = "landlock"
+        try:
+            function()
+        finally:
+            engine = None
+
+    without_namespaces.__name__ = f"{function.__name__}_without_namespaces"
+    lib.test(function)
+    if lib.ENGINE is None:
+        lib.test(without_namespaces)
+
+
+def options_here(options=()):
+    return [*options, *(("--engine", engine) if engine else ())]
 
 
 class Terminal:
@@ -80,10 +104,12 @@ def started(w, policy, *command, arguments=None, streams=(None, None, None), opt
         os.setsid()
         fcntl.ioctl(terminal.slave, termios.TIOCSCTTY, 0)
 
-    policy = w.policy("grant env TERM\n" + policy)
+    if "limit time" in policy and engine:
+        policy += 'accept limit.time on landlock because "tested"\n'
+    policy = w.policy("grant env TERM\n" + ALONE + policy)
     ends = [terminal.slave if stream is None else stream for stream in streams]
     process = subprocess.Popen(
-        arguments(policy) if arguments else w.command_line(policy, command, options),
+        arguments(policy) if arguments else w.command_line(policy, command, options_here(options)),
         cwd=w.work, env=w.environment(TERM="dumb"),
         stdin=ends[0], stdout=ends[1], stderr=ends[2], preexec_fn=lead,
     )
@@ -99,7 +125,7 @@ def started(w, policy, *command, arguments=None, streams=(None, None, None), opt
 def outer_shell(w, run):
     """The words of a shell with job control in which `run` is typed; $L starts the launcher."""
     shell = ["bash", "--norc", "--noprofile", "-c"]
-    return lambda policy: [*shell, f"set -m; L='{' '.join(w.command_line(policy, []))}'; {run}"]
+    return lambda policy: [*shell, f"set -m; L='{' '.join(w.command_line(policy, [], options_here()))}'; {run}"]
 
 
 def is_raw(terminal):
@@ -147,7 +173,7 @@ def the_terminal_is_the_sandbox_s_own():
         script = """
 import fcntl, os
 for i in range(3):
-    print(i, os.ttyname(i), flush=True)
+    print(i, os.readlink(f"/proc/self/fd/{i}"), flush=True)
 print("controlling", os.ctermid(), os.open("/dev/tty", os.O_RDWR) > 0, os.tcgetpgrp(0) == os.getpgrp())
 for request in (0x5412, 0x541C):
     try:
@@ -155,15 +181,22 @@ for request in (0x5412, 0x541C):
         print("typed")
     except OSError as error:
         print("refused", error.errno)
-print(sorted(os.listdir("/dev/pts")))
+if os.access("/dev/pts", os.R_OK):
+    try:
+        print(sorted(os.listdir("/dev/pts")))
+    except OSError:
+        pass
 """
         with started(w, "", "/usr/bin/python3", "-c", script) as (terminal, process):
             equal(terminal.wait(process), 0, terminal.text)
             lines = terminal.text.replace("\r", "").splitlines()
-            equal(lines[:3], [f"{i} /dev/pts/0" for i in range(3)])
+            if engine == "landlock":
+                check(os.ttyname(terminal.slave) not in terminal.text, terminal.text)
+            else:
+                equal(lines[:3], [f"{i} /dev/pts/0" for i in range(3)])
+                equal(lines[6], "['0', 'ptmx']")
             equal(lines[3], "controlling /dev/tty True True")
             equal(lines[4:6], ["refused 1", "refused 1"])
-            equal(lines[6], "['0', 'ptmx']")
 
 
 @test
@@ -368,9 +401,139 @@ def a_terminal_of_no_session_is_read_and_gets_its_settings_back():
     before = terminal.settings()
     terminal.type("typed\n")
     with world() as w:
-        result = w.shell("", "read line; echo got $line", stdin=terminal.slave, timeout=SECONDS)
+        result = w.shell(ALONE, "read line; echo got $line", stdin=terminal.slave, timeout=SECONDS, options=options_here())
         check(result.code == 0 and "got typed" in result.out, f"{result.code}: {result.out}{result.err}")
     equal(terminal.settings(), before, "the settings")
+
+
+# Does what a descriptor of the caller's terminal would let it do, with each that it has or can open.
+SPY = """
+import fcntl, os, select, termios, time
+log = open("seen", "w")
+def say(*words):
+    print(*words, file=log, flush=True)
+def spoil(end):
+    settings = termios.tcgetattr(end)
+    settings[3] &= ~(termios.ICANON | termios.ECHO)
+    for what in (lambda: termios.tcsetattr(end, termios.TCSANOW, settings),
+                 lambda: fcntl.ioctl(end, termios.TIOCSWINSZ, bytes((7, 0, 7, 0, 0, 0, 0, 0))),
+                 lambda: fcntl.ioctl(end, termios.TIOCSTI, b"x"),
+                 lambda: fcntl.ioctl(end, termios.TIOCSCTTY, 1)):
+        try:
+            what()
+        except (OSError, termios.error):
+            pass
+ends = [i for i in range(3) if os.isatty(i)]
+say("terminals", ends)
+for path in ("/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr"):
+    try:
+        end = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        if os.isatty(end):
+            ends.append(end)
+    except OSError:
+        pass
+for end in ends:
+    spoil(end)
+os.write(ends[0], b"ready\\n")
+deadline = time.monotonic() + 1
+while time.monotonic() < deadline:
+    for end in select.select(ends, [], [], 0.1)[0]:
+        os.set_blocking(end, False)
+        try:
+            say("read", os.read(end, 100))
+        except OSError:
+            ends.remove(end)
+"""
+
+
+def spied(w, where, streams, seen, arguments=None):
+    """What the spy makes of the caller's terminal, which has a word typed into it: nothing."""
+    with started(w, "", "/usr/bin/python3", "-c", SPY, arguments=arguments, streams=streams) as (terminal, process):
+        before = terminal.settings()
+        terminal.expect("ready")
+        terminal.type("swordfish\r")
+        equal(terminal.wait(process), 0, f"{where}: {terminal.text}")
+        equal(terminal.settings(), before, f"{where}: settings")
+        size = fcntl.ioctl(terminal.slave, termios.TIOCGWINSZ, bytes(8))
+        equal(struct.unpack("HHHH", size)[:2], (30, 90), f"{where}: size")
+        if arguments is None:
+            os.set_blocking(terminal.slave, False)
+            equal(os.read(terminal.slave, 100), b"swordfish\n", f"{where}: what was typed")
+    with open(f"{w.work}/seen") as file:
+        equal(file.read(), f"terminals {seen}\n", where)
+
+
+@test
+def without_input_from_it_the_caller_s_terminal_is_written_and_nothing_more():
+    with world() as w:
+        null, file = os.open("/dev/null", os.O_RDWR), os.open(w.make("outside/input", "input\n"), os.O_RDWR)
+        read, write = os.pipe()
+        for name, end in (("null", null), ("a file", file), ("a pipe", read)):
+            for outputs in ((1,), (2,), (1, 2)):
+                streams = [end, *(None if i in outputs else null for i in (1, 2))]
+                spied(w, f"input from {name}, terminal on {outputs}", streams, list(outputs))
+        for end in (null, file, read, write):
+            os.close(end)
+
+
+@test
+def in_the_background_without_input_the_keys_stay_the_caller_s():
+    with world() as w:
+        with open(f"{w.work}/spy.py", "w") as file:
+            file.write(SPY)
+        arguments = outer_shell(w, "$L /usr/bin/python3 spy.py </dev/null & read -r line; echo caller got $line; wait; exit $?")
+        spied(w, "in the background", (None, None, None), [1, 2], arguments=arguments)
+
+
+@test
+def a_second_terminal_is_written_through_a_pipe():
+    with world() as w:
+        other = Terminal()
+        script = "test -t 0 && test -t 1 && ! test -t 2 && echo error >&2 && head -c 0 <&2; echo out"
+        with started(w, "", "sh", "-c", script, streams=(None, None, other.slave)) as (terminal, process):
+            terminal.expect("out")
+            equal(terminal.wait(process), 0, terminal.text)
+        other.expect("error")
+        other.close()
+
+
+@test
+def without_input_from_it_size_and_ctrl_c_pass_and_output_is_not_changed_twice():
+    with world() as w:
+        null = os.open("/dev/null", os.O_RDWR)
+        script = "trap 'stty size <&1' WINCH; trap 'echo caught; exit 9' INT; stty size <&1; while :; do sleep 0.05; done"
+        with started(w, "", "sh", "-c", script, streams=(null, None, None)) as (terminal, process):
+            terminal.expect("30 90\r\n")
+            terminal.resize(41, 101)
+            terminal.expect("41 101\r\n")
+            terminal.type("\x03")
+            terminal.expect("caught\r\n")
+            equal(terminal.wait(process), 9, terminal.text)
+            check("\r\r" not in terminal.text, repr(terminal.text))
+        os.close(null)
+
+
+@test
+def without_input_from_it_ctrl_z_stops_command_and_launcher():
+    with world() as w:
+        run = "$L sh -c 'echo run; exec sleep 2' </dev/null; echo stopped=$?; fg; echo ended=$?"
+        with started(w, "", arguments=outer_shell(w, run)) as (terminal, process):
+            terminal.expect("run")
+            time.sleep(0.3)
+            terminal.type("\x1a")
+            terminal.expect("stopped=1")
+            terminal.expect("ended=0")
+            equal(terminal.wait(process), 0, terminal.text)
+
+
+@test
+def without_input_from_it_nobody_waits_for_keys():
+    with world() as w:
+        null = os.open("/dev/null", os.O_RDWR)
+        with started(w, "", "sh", "-c", "read -r line < /dev/tty || echo none", streams=(null, None, null)) as (terminal, process):
+            terminal.expect("none")
+            equal(terminal.wait(process), 0, terminal.text)
+        os.close(null)
 
 
 main()
