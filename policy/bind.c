@@ -404,7 +404,7 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
     return bound;
 }
 
-void bound_add_itself(struct bound_policy *bound, const char *path, const char *what)
+static void add_itself(struct bound_policy *bound, const char *path, enum level level, const char *what)
 {
     static const enum rule_kind kinds[] = {RULE_DENY, RULE_DENY_SOCKET};
     const char *kept = arena_strdup(bound->arena, path);
@@ -414,7 +414,7 @@ void bound_add_itself(struct bound_policy *bound, const char *path, const char *
         *rule = (struct rule){
             .kind = kinds[i],
             .systems = SYSTEM_ALL,
-            .level = LEVEL_READ,
+            .level = level,
             .path = {.root = drive ? ROOT_DRIVE : ROOT_SLASH,
                      .name = drive ? arena_copy(bound->arena, path, 1) : NULL,
                      .rest = drive ? kept + 2 : kept},
@@ -422,4 +422,14 @@ void bound_add_itself(struct bound_policy *bound, const char *path, const char *
         VECTOR_PUSH(bound->arena, &bound->rules,
                     (struct bound_rule){.rule = rule, .at = {.path = kept}, .itself = true, .because = what});
     }
+}
+
+void bound_add_itself(struct bound_policy *bound, const char *path, const char *what)
+{
+    add_itself(bound, path, LEVEL_READ, what);
+}
+
+void bound_close_itself(struct bound_policy *bound, const char *path, const char *what)
+{
+    add_itself(bound, path, LEVEL_NONE, what);
 }

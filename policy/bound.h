@@ -109,6 +109,9 @@ struct bound_policy *policy_bind(struct arena *arena, const struct policy *polic
  * `path`. */
 void bound_add_itself(struct bound_policy *bound, const char *path, const char *what);
 
+/* The same, closed for reading too. */
+void bound_close_itself(struct bound_policy *bound, const char *path, const char *what);
+
 /* The rule as it was written: that of its service, if it is part of one. */
 const char *bound_rule_text(struct arena *arena, const struct bound_rule *rule);
 

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/vector.h"
 #include "runtime/report.h"
+#include "runtime/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -241,34 +242,11 @@ bool lease_place_file(struct arena *arena, const char *file, struct lease_place 
     return false;
 }
 
-/* Opens `path` as a directory of mode 0700, made with its parents if need be. */
-static int open_state(struct arena *arena, const char *path)
-{
-    char *copy = arena_strdup(arena, path);
-    int directory = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (directory >= 0 || errno != ENOENT)
-        return directory;
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
-            return -1;
-        *slash = '/';
-    }
-    if (mkdir(copy, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-}
-
 bool lease_place_state(struct arena *arena, const char *state, const struct lease *lease,
                        struct lease_place *place)
 {
-    struct stat status;
-
-    *place = (struct lease_place){.directory = open_state(arena, state), .descriptor = -1, .keep_few = true};
-    if (place->directory < 0 || fstat(place->directory, &status) != 0 || status.st_uid != geteuid() ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-        faccessat(place->directory, ".", W_OK, AT_EACCESS) != 0)
+    *place = (struct lease_place){.directory = state_open(arena, state), .descriptor = -1, .keep_few = true};
+    if (place->directory < 0 || faccessat(place->directory, ".", W_OK, AT_EACCESS) != 0)
         return false;
     place->name = arena_format(arena, "%s-%s.json", lease->started, lease->id);
     place->path = arena_format(arena, "%s/%s", state, place->name);

@@ -12,6 +12,7 @@
 struct own_file {
     const char *what;
     const struct resolved *leads;
+    bool closed; /* for reading too */
 };
 
 struct own_files {
@@ -31,7 +32,7 @@ static const struct resolved *add(struct finder *finder, const char *path, const
     if (path[0] != '/')
         path = arena_format(finder->arena, "%s/%s", finder->current, path);
     const struct resolved *leads = resolver_find(finder->resolver, path);
-    VECTOR_PUSH(finder->arena, finder->files, (struct own_file){what, leads});
+    VECTOR_PUSH(finder->arena, finder->files, (struct own_file){.what = what, .leads = leads});
     return leads;
 }
 
@@ -59,6 +60,17 @@ static void add_sources(struct finder *finder, const struct prepared *prepared, 
     }
 }
 
+/* Records can be read. What launches lock is closed: whoever reads a file can lock it, and hold others up. */
+static void add_state(struct finder *finder, const char *state)
+{
+    static const char *const locked[] = {"turn", "placeholders"};
+    add(finder, state, "the launcher's records");
+    for (size_t i = 0; i < sizeof locked / sizeof *locked; i++) {
+        add(finder, arena_format(finder->arena, "%s/%s", state, locked[i]), "what launches lock");
+        finder->files->items[finder->files->count - 1].closed = true;
+    }
+}
+
 void own_files_find(struct arena *arena, const struct options *options, struct prepared *prepared,
                     struct note_list *notes)
 {
@@ -83,14 +95,18 @@ void own_files_find(struct arena *arena, const struct options *options, struct p
         add(&finder, arena_format(arena, "%s/sbxc", path_parent(arena, self)), "the compiler");
     }
     if (prepared->state != NULL)
-        add(&finder, prepared->state, "the launcher's records");
+        add_state(&finder, prepared->state);
 }
 
 void own_files_cap(const struct prepared *prepared, struct bound_policy *bound)
 {
     for (uint32_t i = 0; i < prepared->own_files->count; i++) {
         const struct own_file *file = &prepared->own_files->items[i];
-        if (file->leads->kind != ENTRY_UNKNOWN && !file->leads->process && measure_holds(MEASURE_OWN_FILES))
+        if (file->leads->kind == ENTRY_UNKNOWN || file->leads->process || !measure_holds(MEASURE_OWN_FILES))
+            continue;
+        if (file->closed)
+            bound_close_itself(bound, file->leads->path, file->what);
+        else
             bound_add_itself(bound, file->leads->path, file->what);
     }
 }

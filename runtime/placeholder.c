@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -52,12 +53,13 @@ static bool is_unchanged(const struct stat *before, const struct stat *now)
                                       before->st_mtim.tv_nsec == now->st_mtim.tv_nsec));
 }
 
-/* Says that this run relies on it. Only a run that is removing it holds the lock alone, and not for long. */
-static bool rely_on(int descriptor)
+/* Says that this run relies on it. Only a run that is removing it holds the lock alone, and not for long; a
+ * command that does so holds up nobody whose record says the same. */
+static bool rely_on(const struct placeholder_set *set, int descriptor)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
     for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(descriptor, LOCK_SH | LOCK_NB) == 0)
+        if (flock(descriptor, LOCK_SH | LOCK_NB) == 0 || set->record.file >= 0)
             return true;
         if (errno != EWOULDBLOCK)
             return true; /* no locks on this file system: as if nobody else were here */
@@ -91,7 +93,7 @@ static bool item_add(struct placeholder_set *set, int parent, const char *path, 
         return false;
     descriptor_keep(set, NULL, own);
     VECTOR_PUSH(set->arena, set, item);
-    if (!rely_on(own) || fstat(own, &set->items[set->count - 1].status) != 0 ||
+    if (!rely_on(set, own) || fstat(own, &set->items[set->count - 1].status) != 0 ||
         fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     if (now.st_ino == set->items[set->count - 1].status.st_ino &&
@@ -113,6 +115,26 @@ static int directory_make(struct placeholder_set *set, int parent, const char *p
     return item_add(set, parent, path, name, directory) ? directory : -1;
 }
 
+/* Git may look at any moment: what says how to take a place appears whole. False with errno; EOPNOTSUPP where
+ * the file system has no files without a name. */
+static int file_appear(int parent, const char *name, const char *content)
+{
+    int file = openat(parent, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE_FILE);
+    if (file < 0) {
+        errno = errno == EISDIR || errno == EINVAL || errno == ENOENT ? EOPNOTSUPP : errno;
+        return -1;
+    }
+    char link[sizeof "/proc/self/fd/" + 3 * sizeof file];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    if (write_all(file, content, strlen(content)) &&
+        linkat(AT_FDCWD, link, parent, name, AT_SYMLINK_FOLLOW) == 0)
+        return file;
+    int error = errno;
+    close(file);
+    errno = error == ENOENT ? EOPNOTSUPP : error;
+    return -1;
+}
+
 /* A hidden one is a socket that nobody listens on, where the file system has such: it cannot be opened, and
  * so not locked; the records say who relies on it. */
 static bool file_make(struct placeholder_set *set, int parent, const char *path, const char *name,
@@ -122,7 +144,12 @@ static bool file_make(struct placeholder_set *set, int parent, const char *path,
         return false;
     if (hidden && set->record.file >= 0 && mknodat(parent, name, S_IFSOCK | MODE_FILE, 0) == 0)
         return item_add(set, parent, path, name, openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    int file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
+    int file = *content == '\0' ? -1 : file_appear(parent, name, content);
+    if (file >= 0)
+        return item_add(set, parent, path, name, file);
+    if (*content != '\0' && errno != EOPNOTSUPP)
+        return false;
+    file = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE_FILE);
     if (file < 0)
         return false;
     bool added = item_add(set, parent, path, name, file);
@@ -258,8 +285,26 @@ static bool statuses_record(struct placeholder_set *set, uint32_t first)
     return all;
 }
 
-static void refuse(const struct missing_path *missing, const char *error, struct note_list *notes)
+/* Where the record cannot be written, its place is to blame and not the path. */
+static void refuse_record(const struct placeholder_set *set, const char *path, const char *error,
+                          struct note_list *notes)
 {
+    note_add(notes, (struct note){
+                        .code = SBX463_PLACEHOLDER_FAILED,
+                        .text = arena_format(notes->arena, "what holds %s cannot be recorded in %s: %s",
+                                             escape_string(notes->arena, path),
+                                             escape_string(notes->arena, set->record.place), error),
+                        .help = "make room there, or set XDG_STATE_HOME to another place",
+                    });
+}
+
+static void refuse(const struct placeholder_set *set, const struct missing_path *missing, const char *error,
+                   struct note_list *notes)
+{
+    if (set->record.failed) {
+        refuse_record(set, missing->path, error, notes);
+        return;
+    }
     note_add(notes, (struct note){
                         .code = SBX463_PLACEHOLDER_FAILED,
                         .rule = missing->rule,
@@ -272,6 +317,20 @@ static void refuse(const struct missing_path *missing, const char *error, struct
                     });
 }
 
+static void refuse_join(const struct placeholder_set *set, const char *path, struct note_list *notes)
+{
+    const char *error = strerror(errno);
+    if (set->record.failed) {
+        refuse_record(set, path, error, notes);
+        return;
+    }
+    note_add(notes,
+             (struct note){.code = SBX463_PLACEHOLDER_FAILED,
+                           .text = arena_format(notes->arena, "%s is what another run is just removing: %s",
+                                                escape_string(notes->arena, path), error),
+                           .help = "launch again"});
+}
+
 /* Places that exist only because another run holds a deny there. */
 static bool places_join(struct placeholder_set *set, const struct facts *facts, struct note_list *notes)
 {
@@ -282,13 +341,7 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
             (place->kind == ENTRY_FILE || place->kind == ENTRY_EMPTY || place->kind == ENTRY_DIRECTORY) &&
             strcmp(place->path, "/") != 0;
         if (may_be && !join(set, place->path, PLACEHOLDER_CONTENT)) {
-            note_add(notes,
-                     (struct note){
-                         .code = SBX463_PLACEHOLDER_FAILED,
-                         .text = arena_format(notes->arena, "%s is what another run is just removing: %s",
-                                              escape_string(notes->arena, place->path), strerror(errno)),
-                         .help = "launch again",
-                     });
+            refuse_join(set, place->path, notes);
             return false;
         }
     }
@@ -306,7 +359,7 @@ struct placeholder_set *placeholders_make(struct arena *arena, const struct fact
         const char *error = "it changed meanwhile";
         made = path_make(set, &facts->missing[i], &error);
         if (!made)
-            refuse(&facts->missing[i], error, notes);
+            refuse(set, &facts->missing[i], error, notes);
     }
     if (statuses_record(set, 0) && made)
         return set;
@@ -355,13 +408,15 @@ void placeholders_remove(struct placeholder_set *set)
                           is_unchanged(&item->status, &now);
     }
     struct buffer others = placeholder_claims(set->arena, set->record.directory, set->record.name);
+    bool all = true;
     for (uint32_t i = set->count; i > 0; i--) {
         const struct placeholder *item = &set->items[i - 1];
         if (item->untouched && !placeholder_is_claimed(&others, item->path))
-            placeholder_unlink(item->parent, item->name, item->own, S_ISDIR(item->status.st_mode));
+            all =
+                placeholder_unlink(item->parent, item->name, item->own, S_ISDIR(item->status.st_mode)) && all;
     }
     set->count = 0;
-    placeholder_record_end(&set->record);
+    placeholder_record_end(&set->record, all);
     for (; set->descriptors.count > 0; set->descriptors.count--)
         close(set->descriptors.items[set->descriptors.count - 1].descriptor);
 }

@@ -3,6 +3,7 @@
 #include "base/vector.h"
 #include "runtime/link.h"
 #include "runtime/process.h"
+#include "runtime/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@ enum { RECORD_BYTES = 16 << 20, ENDING_MILLISECONDS = 2000 };
 
 bool placeholder_is_marked(const struct stat *status, off_t largest)
 {
-    return status->st_uid == geteuid() && (status->st_mode & S_ISVTX) != 0 &&
+    return status->st_uid == geteuid() && (status->st_mode & (S_ISVTX | S_IWGRP | S_IWOTH)) == S_ISVTX &&
            (S_ISDIR(status->st_mode) || (S_ISSOCK(status->st_mode) && status->st_nlink == 1) ||
             (S_ISREG(status->st_mode) && status->st_size <= largest && status->st_nlink == 1));
 }
@@ -25,22 +26,19 @@ bool placeholder_is_marked(const struct stat *status, off_t largest)
 bool placeholder_unlink(int parent, const char *name, int own, bool directory)
 {
     if (flock(own, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return true;
+        return false;
     return unlinkat(parent, name, directory ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT ||
            errno == ENOTEMPTY || errno == EEXIST;
 }
 
-/* The directory of the records, made if `make` says so; -1 if there is none that is the caller's own. */
-static int records_open(const char *state, bool make)
+/* The directory of the records; -1 if there is none that is the caller's own. */
+static int records_open(struct arena *arena, const char *state)
 {
-    struct stat status;
-    int top = state == NULL ? -1 : open(state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int top = state_open(arena, state);
     if (top < 0)
         return -1;
-    bool own = fstat(top, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 022) == 0;
-    if (own && make)
-        mkdirat(top, "placeholders", 0700);
-    int records = own ? openat(top, "placeholders", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    mkdirat(top, "placeholders", 0700);
+    int records = openat(top, "placeholders", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     close(top);
     return records;
 }
@@ -175,7 +173,7 @@ static void record_settle(struct arena *arena, int directory, const char *name)
 
 void placeholders_recover(struct arena *arena, const char *state)
 {
-    int directory = records_open(state, false);
+    int directory = records_open(arena, state);
     DIR *records = directory < 0 ? NULL : fdopendir(directory);
     const struct dirent *entry;
     if (records == NULL) {
@@ -192,7 +190,10 @@ void placeholders_recover(struct arena *arena, const char *state)
 struct placeholder_record placeholder_record_begin(struct arena *arena, const char *state, const char *name)
 {
     return (struct placeholder_record){
-        .directory = records_open(state, true), .file = -1, .name = arena_strdup(arena, name)};
+        .directory = records_open(arena, state),
+        .file = -1,
+        .name = arena_strdup(arena, name),
+        .place = state == NULL ? NULL : arena_format(arena, "%s/placeholders", state)};
 }
 
 bool placeholder_record_add(struct placeholder_record *record, const char *path)
@@ -206,21 +207,25 @@ bool placeholder_record_add(struct placeholder_record *record, const char *path)
          * launcher's. */
         record->file =
             openat(record->directory, record->name, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0600);
-        if (record->file < 0)
+        if (record->file < 0) {
+            record->failed = true;
             return false;
+        }
         flock(record->file, LOCK_EX | LOCK_NB);
         fcntl(record->file, F_SETLK, &lock);
     }
     ssize_t written = write(record->file, path, length);
     if (written >= 0 && (size_t)written < length)
         errno = ENOSPC;
-    return written == (ssize_t)length;
+    record->failed = written != (ssize_t)length;
+    return !record->failed;
 }
 
-void placeholder_record_end(struct placeholder_record *record)
+void placeholder_record_end(struct placeholder_record *record, bool all)
 {
     if (record->file >= 0) {
-        unlinkat(record->directory, record->name, 0);
+        if (all)
+            unlinkat(record->directory, record->name, 0);
         close(record->file);
     }
     if (record->directory >= 0)

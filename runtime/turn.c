@@ -1,24 +1,21 @@
 #include "runtime/turn.h"
 
 #include "base/escape.h"
+#include "runtime/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static int open_state(const char *state)
+static int open_turn(struct arena *arena, const char *state)
 {
-    struct stat status;
-    int directory = open(state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int file = -1;
+    int directory = state_open(arena, state);
     if (directory < 0)
         return -1;
-    if (fstat(directory, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 022) == 0)
-        file = openat(directory, "turn", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = openat(directory, "turn", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     close(directory);
     return file;
 }
@@ -38,7 +35,7 @@ static bool wait_for(int turn)
 
 int turn_begin(struct arena *arena, const char *state, const char *directory, struct note_list *notes)
 {
-    int turn = state == NULL ? -1 : open_state(state);
+    int turn = open_turn(arena, state);
     if (turn < 0)
         turn = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (turn >= 0 && wait_for(turn))

@@ -1,8 +1,8 @@
 /* turn.h - launches of one user take turns while they look at denied paths and make or remove placeholders.
  *
  * Without turns one run could remove a placeholder between another's look at it and its own claim on it. A turn is an
- * flock(2) on a file in the launcher's state directory, which no command can reach, or, where there is none, on the
- * working directory. A launcher that dies gives its turn back.
+ * flock(2) on a file in the launcher's state directory, closed to commands: whoever reads a file can lock it. Where there
+ * is none it is on the working directory, which a command may lock for as long as it runs. A launcher that dies gives its turn back.
  */
 #pragma once
 

@@ -116,9 +116,61 @@ def a_launcher_killed_at_any_moment_leaves_nothing_to_the_next():
 def a_record_cannot_be_reached_by_the_command():
     with world() as w:
         result = w.shell("grant write ~\ndeny $WORK/.env\n",
-                         "cd ~/.local/state/sbx/placeholders && ls && echo $PWD/x > new; rm -f *; ls | wc -l; ls", cwd=w.work)
+                         "cd ~/.local/state/sbx; ls -l placeholders; cat turn; echo x > placeholders/new; rm -rf placeholders turn; ls",
+                         cwd=w.work)
         equal(glob.glob(f"{w.home}/.local/state/sbx/placeholders/new"), [], result.out + result.err)
-        check("Read-only" in result.err, result.err)
+        equal(result.err.count("Permission denied"), 3, result.err)
+        check(result.out.count("placeholders") == 1 and "turn" in result.out, result.out)
+        equal((records(w), w.tree()), ([], {}))
+
+
+HOLDER = """
+import fcntl, os, sys, time
+held = []
+for top in sys.argv[2:]:
+    for directory, names, files in os.walk(top):
+        for name in ["."] + names + files:
+            try:
+                held.append(os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NONBLOCK))
+                fcntl.flock(held[-1], getattr(fcntl, sys.argv[1]) | fcntl.LOCK_NB)
+            except OSError:
+                pass
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@test
+def a_command_that_locks_all_it_can_read_holds_up_no_launch():
+    for first in (True, False):  # where nothing was ever launched, and where something was
+        with world() as w:
+            if not first:
+                w.launch(w.policy(POLICY), "true").succeeded()
+            hostile = w.start(w.policy("grant read ~\n" + POLICY), "/usr/bin/python3", "-c", HOLDER, "LOCK_EX",
+                              w.home, w.work)
+            try:
+                equal(hostile.stdout.readline(), b"held\n")
+                began = time.monotonic()
+                w.launch(w.policy(POLICY), "true").succeeded()
+                check(time.monotonic() - began < 1.5, f"it took {time.monotonic() - began:.1f} s")
+            finally:
+                end(hostile)
+            w.launch(w.policy(POLICY), "true").succeeded()
+            equal((records(w), w.tree()), ([], {}))
+
+
+@test
+def what_cannot_be_removed_for_a_lock_is_left_to_the_next_launch():
+    with world() as w:
+        running = w.start(w.policy(POLICY), "sh", "-c", "echo; read x", stdin=subprocess.PIPE)
+        running.stdout.readline()
+        holder = subprocess.Popen(["/usr/bin/python3", "-c", HOLDER, "LOCK_SH", w.work], stdout=subprocess.PIPE)
+        holder.stdout.readline()
+        running.communicate(b"x\n", timeout=30)
+        check(w.tree() != {}, "nothing was left, so this shows nothing")
+        equal(len(records(w)), 1, "records")
+        end(holder)
+        w.launch(w.policy(""), "true", cwd=w.make("elsewhere/")).succeeded()
         equal((records(w), w.tree()), ([], {}))
 
 
@@ -160,7 +212,8 @@ def where_no_record_can_be_written_nothing_runs():
             mkdir -p {w.home}/.local/state; mount -t tmpfs -o mode=700,nr_inodes=3 none {w.home}/.local/state
             mkdir -p {w.home}/.local/state/sbx/placeholders; cd {w.work}
             "{LAUNCHER}" --lease {w.outside}/lease {policy} -- echo RAN || code=$?; exit $code""")
-        refused_there(w, result, "No space left on device")
+        refused_there(w, result, "No space left on device", f"cannot be recorded in {w.home}/.local/state/sbx/placeholders")
+        check("XDG_STATE_HOME" in result.stderr and f"in {w.work}" not in result.stderr, result.stderr)
         equal(w.tree(), {})
 
 
@@ -194,6 +247,15 @@ def what_was_made_before_the_refusal_is_removed():
             os.chown(f"{w.work}/z", 12345, 12345)
         w.shell(POLICY + "deny $WORK/z/key\n", "echo RAN").refused("SBX463", "z/key")
         equal((list(w.tree()), records(w)), ([f"{w.work}/z"], []))
+
+
+@test
+def a_directory_that_everybody_may_write_is_none_though_it_is_empty_and_sticky():
+    with world() as w:
+        shared = w.make("work/shared/")
+        os.chmod(shared, 0o1777)
+        w.launch("deny $WORK/shared/key\n", "true").succeeded()
+        equal(list(w.tree()), [shared])
 
 
 @test

@@ -3,6 +3,9 @@
 
 #include "tests/unit/temporary.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,12 +186,46 @@ static void directories_of_others_are_refused(void **state)
     assert_non_null(strstr(place->notes.items[0].text, "belongs to another user"));
 }
 
+/* Reads what a Git would, until it finds an empty file. */
+static void read_for_ever(const char *path)
+{
+    char byte;
+    for (;;) {
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file >= 0 && read(file, &byte, 1) == 0)
+            _exit(1);
+        if (file >= 0)
+            close(file);
+    }
+}
+
+static void what_git_reads_is_never_there_in_part(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "d", true);
+    place->missing[0].content = "*\n";
+    const char *path = arena_strdup(place->arena, below(place->top, "d/.gitignore"));
+    pid_t reader = fork();
+    if (reader == 0)
+        read_for_ever(path);
+    for (int i = 0; i < 3000; i++) {
+        struct placeholder_set *set = make(place);
+        assert_non_null(set);
+        placeholders_remove(set);
+    }
+    int status = 0;
+    kill(reader, SIGTERM);
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_true(WIFSIGNALED(status));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, place_close)
     const struct CMUnitTest tests[] = {
         TEST(what_is_made_is_removed_again),
         TEST(what_was_used_stays),
+        TEST(what_git_reads_is_never_there_in_part),
         TEST(a_directory_hides_itself_from_git_and_goes_with_what_it_holds),
         TEST(a_replaced_placeholder_is_not_removed),
         TEST(a_linked_placeholder_is_not_removed),
