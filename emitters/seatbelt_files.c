@@ -1,5 +1,6 @@
 #include "emitters/seatbelt_files.h"
 
+#include "base/escape.h"
 #include "base/vector.h"
 
 #include <string.h>
@@ -175,7 +176,7 @@ void profile_limits(struct profile *profile)
         profile_comment(profile, arena_format(profile->arena,
                                               "What the managed layer \"%s\" limits is closed outside "
                                               "its lists.",
-                                              policy->layers[layer].name));
+                                              escape_string(profile->arena, policy->layers[layer].name)));
         put_limit(profile, layer, RULE_LIMIT_READ, RULE_LIMIT_WRITE,
                   "deny " READ_OPERATIONS " " WRITE_OPERATIONS, "limit read to");
         put_limit(profile, layer, RULE_LIMIT_WRITE, RULE_LIMIT_WRITE,

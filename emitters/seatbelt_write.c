@@ -71,7 +71,7 @@ void profile_comment(struct profile *profile, const char *text)
     buffer_byte(&profile->body, '\n');
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
-        buffer_format(&profile->body, "; %s\n", escape_text(profile->arena, text, length));
+        buffer_format(&profile->body, "; %.*s\n", (int)length, text);
         text += length + (text[length] == '\n');
     }
 }

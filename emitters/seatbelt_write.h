@@ -24,7 +24,7 @@ struct profile {
 /* Appends `length` bytes as an SBPL string, or several in a string-append where one would be too long. */
 void profile_string(struct buffer *out, const char *bytes, size_t length);
 
-/* Appends a blank line, then `text` as comment lines. */
+/* Appends a blank line, then `text` as comment lines. Escape what comes from a policy (base/escape.h). */
 void profile_comment(struct profile *profile, const char *text);
 
 /* Begins a rule, such as "deny file-read*"; the string must live until its end. Nothing is written before the first
