@@ -203,8 +203,8 @@ static void put_scratch(struct profile *profile)
         return;
     profile_comment(profile, "The directory made for this run, with Unix sockets in it.");
     profile_line(profile,
-                 "(allow " READ_OPERATIONS " " WRITE_OPERATIONS " " SOCKET_OPERATIONS
-                 " (subpath SCRATCH_PATH))",
+                 "(allow " READ_OPERATIONS "\n  " WRITE_OPERATIONS "\n  " SOCKET_OPERATIONS
+                 "\n  (subpath SCRATCH_PATH))",
                  NULL);
 }
 

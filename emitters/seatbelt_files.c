@@ -85,7 +85,7 @@ static void put_configured(struct profile *profile, const struct placed_grants *
         for (end = i; end < grants->count && grants->items[end].bound->rule->level == level;)
             end++;
         put_grants(profile, grants, i, end,
-                   level == LEVEL_WRITE ? "allow " READ_OPERATIONS " " WRITE_OPERATIONS
+                   level == LEVEL_WRITE ? "allow " READ_OPERATIONS "\n  " WRITE_OPERATIONS
                                         : "allow " READ_OPERATIONS,
                    LEVEL_READ);
         if (level < LEVEL_WRITE)
@@ -178,9 +178,9 @@ void profile_limits(struct profile *profile)
                                               "its lists.",
                                               escape_string(profile->arena, policy->layers[layer].name)));
         put_limit(profile, layer, RULE_LIMIT_READ, RULE_LIMIT_WRITE,
-                  "deny " READ_OPERATIONS " " WRITE_OPERATIONS, "limit read to");
+                  "deny " READ_OPERATIONS "\n  " WRITE_OPERATIONS, "limit read to");
         put_limit(profile, layer, RULE_LIMIT_WRITE, RULE_LIMIT_WRITE,
-                  sockets ? "deny " WRITE_OPERATIONS " " SOCKET_OPERATIONS : "deny " WRITE_OPERATIONS,
+                  sockets ? "deny " WRITE_OPERATIONS "\n  " SOCKET_OPERATIONS : "deny " WRITE_OPERATIONS,
                   "limit write to");
         if (sockets)
             put_limit(profile, layer, RULE_LIMIT_SOCKET, RULE_LIMIT_SOCKET, "deny " SOCKET_OPERATIONS,
@@ -248,10 +248,10 @@ void profile_denies(struct profile *profile, const struct file_rules *rules)
             "Denies. They come after every grant, and name each single operation beside its wildcard: a\n"
             "deny of the wildcard alone would lose to a grant of the operation.");
         put_denies(profile, &rules->denies, LEVEL_NONE,
-                   sockets ? "deny " READ_OPERATIONS " " WRITE_OPERATIONS " " SOCKET_OPERATIONS
-                           : "deny " READ_OPERATIONS " " WRITE_OPERATIONS);
+                   sockets ? "deny " READ_OPERATIONS "\n  " WRITE_OPERATIONS "\n  " SOCKET_OPERATIONS
+                           : "deny " READ_OPERATIONS "\n  " WRITE_OPERATIONS);
         put_denies(profile, &rules->denies, LEVEL_READ,
-                   sockets ? "deny " WRITE_OPERATIONS " " SOCKET_OPERATIONS : "deny " WRITE_OPERATIONS);
+                   sockets ? "deny " WRITE_OPERATIONS "\n  " SOCKET_OPERATIONS : "deny " WRITE_OPERATIONS);
     }
     if (sockets && rules->socket_denies.count > 0) {
         profile_comment(profile, "Unix sockets that stay closed.");

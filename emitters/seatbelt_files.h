@@ -34,6 +34,6 @@ void profile_passage(struct profile *profile, const struct file_rules *rules);
 #define READ_OPERATIONS                                                                                      \
     "file-read* file-read-data file-read-metadata file-read-xattr file-test-existence process-exec*"
 #define WRITE_OPERATIONS                                                                                     \
-    "file-write* file-write-acl file-write-create file-write-data file-write-flags file-write-mode "         \
-    "file-write-owner file-write-times file-write-unlink file-write-xattr file-link file-clone"
+    "file-write* file-write-acl file-write-create file-write-data file-write-flags file-write-mode\n"        \
+    "  file-write-owner file-write-times file-write-unlink file-write-xattr file-link file-clone"
 #define SOCKET_OPERATIONS "network-outbound network-inbound network-bind"
