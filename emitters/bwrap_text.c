@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/vector.h"
 #include "emitters/control_bwrap.h"
+#include "emitters/control_need.h"
 
 #include <string.h>
 
@@ -61,8 +62,10 @@ static void add_name(struct arena *arena, struct names *names, const char *name)
 
 bool text_needs_not(const struct emit_request *request, const struct bound_rule *rule)
 {
-    return rule->service != NULL && rule->rule->kind == RULE_DENY_SOCKET &&
-           !text_opens_unix_sockets(request->bound);
+    const struct bound_policy *bound = request->bound;
+    bool opens =
+        bound->bindings.system == SYSTEM_LINUX ? text_opens_unix_sockets(bound) : policy_grants_socket(bound);
+    return rule->service != NULL && rule->rule->kind == RULE_DENY_SOCKET && !opens;
 }
 
 /* A variable without a value leaves grants out, and denies that a built-in preset makes just in case. A deny

@@ -206,6 +206,8 @@ static void put_scratch(struct profile *profile)
                  "(allow " READ_OPERATIONS "\n  " WRITE_OPERATIONS "\n  " SOCKET_OPERATIONS
                  "\n  (subpath SCRATCH_PATH))",
                  NULL);
+    profile_line(profile, "(deny file-write-unlink (literal SCRATCH_PATH))",
+                 "it is the launcher's to remove");
 }
 
 static bool below_data_volume(const struct placed_grants *grants)
@@ -229,23 +231,21 @@ static void put_sections(struct profile *profile, const struct file_rules *rules
     profile_network(profile);
     profile_services(profile);
     profile_grants(profile, rules);
-    put_scratch(profile);
     profile_limits(profile);
+    put_scratch(profile);
     profile_devices(profile);
     profile_denies(profile, rules);
-    profile_closed_services(profile);
     profile_pins(profile, rules);
     profile_exec_denies(profile, rules);
     profile_passage(profile, rules);
     profile_check_size(profile);
 }
 
-bool emit_seatbelt(const struct emit_request *request, struct buffer *out)
+bool seatbelt_write(const struct emit_request *request, struct buffer *out)
 {
     struct profile profile = {.request = request, .arena = request->arena, .body = buffer_in(request->arena)};
     const char *const *left_out = NULL;
-    bool held = control_seatbelt_text(request), known = text_variables(request, &left_out);
-    if (!held || !known)
+    if (!text_variables(request, &left_out))
         return false;
     struct file_rules rules = file_rules_of(&profile);
     put_sections(&profile, &rules);
@@ -265,4 +265,9 @@ bool emit_seatbelt(const struct emit_request *request, struct buffer *out)
     buffer_bytes(out, head.bytes, head.length);
     buffer_bytes(out, profile.body.bytes, profile.body.length);
     return true;
+}
+
+bool emit_seatbelt(const struct emit_request *request, struct buffer *out)
+{
+    return control_seatbelt_text(request) && seatbelt_write(request, out);
 }

@@ -7,4 +7,9 @@
 
 #include "emitters/target.h"
 
+/* Appends the profile of request->bound, whatever starts it; what the policy needs beside it (limits, variables, a scratch
+ * directory named by -D SCRATCH) is the caller's to hold. False with error notes. */
+bool seatbelt_write(const struct emit_request *request, struct buffer *out);
+
+/* The target: the profile of a policy that needs nothing which only the launcher holds. */
 bool emit_seatbelt(const struct emit_request *request, struct buffer *out);

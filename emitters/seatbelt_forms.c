@@ -460,6 +460,7 @@ static expression *form_with(struct seatbelt_machine *machine, expression *at,
     if (value == NULL)
         return NULL;
     struct seatbelt_surrounding surrounding = {.outer = machine->surrounding, .value = value};
+    /* cppcheck-suppress autoVariables */
     machine->surrounding = &surrounding;
     for (expression *body = tail_of(tail_of(at)); body->kind == SEATBELT_VALUE_PAIR; body = tail_of(body))
         if (seatbelt_evaluate(machine, head(body), environment) == NULL)

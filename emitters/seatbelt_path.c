@@ -31,20 +31,6 @@ struct place place_of(struct profile *profile, const struct rule *rule, const st
                           path->path + 1 + length, path->pattern};
 }
 
-bool place_below(struct profile *profile, enum root root, const char *rest, struct place *place)
-{
-    const struct root_value *value = &profile->request->bound->bindings.roots[root];
-    if (value->state == ROOT_UNSET || (value->state == ROOT_BOUND && value->count == 0))
-        return false;
-    if (value->state == ROOT_BOUND) {
-        *place = (struct place){NULL, arena_join(profile->arena, value->paths[0], rest), false};
-        return true;
-    }
-    profile->used[root] = true;
-    *place = (struct place){root_names[root], rest, false};
-    return true;
-}
-
 bool place_is_unknown(const struct bound_path *path)
 {
     return path_of_variable(path->path);
@@ -168,6 +154,8 @@ uint32_t place_spellings(const struct profile *profile, struct place place, bool
         const char *behind_private = behind(canonical.rest, "/private");
         if (behind_private != NULL && is_linked(behind_private))
             add_name(out, &count, place, behind_private);
+        if (behind(canonical.rest, "/home") != NULL) /* a link as well */
+            add_name(out, &count, place, arena_join(arena, data_volume, canonical.rest));
     }
     if (closes && profile->shows_data_volume)
         add_volume(arena, out, &count, canonical);

@@ -1,8 +1,8 @@
 /* seatbelt_path.h - the places that a policy's paths stand for, as filters of a Seatbelt profile.
  *
  * The kernel compares resolved paths with the text of a filter and never resolves that text. So a place is written
- * under each name that the kernel may give it: /tmp, /var and /etc are links into /private, and some of what lies on
- * the data volume has a second name below /System/Volumes/Data.
+ * under each name that the kernel may give it: /tmp, /var and /etc are links into /private, /home is one into the
+ * data volume, and some of what lies there has a second name below /System/Volumes/Data.
  */
 #pragma once
 
@@ -19,9 +19,6 @@ enum { PLACE_SPELLINGS = 6 };
 
 /* The place of a path of `rule`; notes in `profile` which parameters are used. */
 struct place place_of(struct profile *profile, const struct rule *rule, const struct bound_path *path);
-
-/* The place `rest` below a root of the policy's own, which may be bound. False if the root has no value. */
-bool place_below(struct profile *profile, enum root root, const char *rest, struct place *place);
 
 /* Whether the path hangs on a variable without a value, of which a profile can say nothing. */
 bool place_is_unknown(const struct bound_path *path);

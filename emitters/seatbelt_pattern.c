@@ -41,7 +41,7 @@ static void put_bytes(struct buffer *out, const char *bytes)
 static void put_variants(struct buffer *out, utf8proc_int32_t point)
 {
     const utf8proc_int32_t cases[] = {point, utf8proc_tolower(point), utf8proc_toupper(point)};
-    const char *seen[6];
+    const char *seen[6] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < 6; i++) {
         utf8proc_uint8_t bytes[4];

@@ -40,6 +40,7 @@ static const struct seatbelt_value *call_primitive(struct seatbelt_machine *mach
     if (arguments->count > builtin->most)
         return seatbelt_fail(machine, at, "%s: needs at most %u argument(s)", builtin->name, builtin->most);
     struct seatbelt_arguments own = {arguments->items, arguments->count, builtin};
+    /* cppcheck-suppress returnDanglingLifetime */
     return builtin->primitive(machine, at, &own);
 }
 

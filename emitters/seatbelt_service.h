@@ -1,13 +1,10 @@
-/* seatbelt_service.h - what the services of the language are on macOS: files, sockets and Mach services. */
+/* seatbelt_service.h - what services of the language take in a profile beside their files, sockets and variables, which
+ * binding has made rules of. */
 #pragma once
 
 #include "emitters/seatbelt_write.h"
 
-/* Whether a service needs Unix sockets and is open. */
+/* Whether a service opens sockets that no rule names. */
 bool services_open_sockets(const struct bound_policy *bound);
 
-/* What open services open. Files come as automatic grants do, so that whatever follows can lower them. */
 void profile_services(struct profile *profile);
-
-/* Sockets of services that are denied stay closed, whoever grants them. */
-void profile_closed_services(struct profile *profile);

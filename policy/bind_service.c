@@ -16,12 +16,19 @@ struct service_entry {
 };
 
 #define SERVICE(service, use, place, variable, text) {service, USE_##use, PLACE_##place, variable, text},
-static const struct service_entry entries[] = {
+static const struct service_entry linux_entries[] = {
 #include "policy/services.def"
+    {0},
+};
+static const struct service_entry macos_entries[] = {
+#include "policy/services_macos.def"
+    {0},
 };
 #undef SERVICE
 
-enum { ENTRIES = sizeof entries / sizeof *entries };
+/* By system; each ends with an entry without a service. */
+static const struct service_entry *const entries_of[SYSTEMS] = {
+    [SYSTEM_LINUX] = linux_entries, [SYSTEM_MACOS] = macos_entries};
 
 /* One service in one of its two directions. */
 struct expansion {
@@ -165,9 +172,10 @@ static void add_service(const struct expansion *expansion, const char *service)
     struct expansion inner = *expansion;
     quiet.notes = &notes;
     inner.binder = &quiet;
-    for (int i = 0; i < ENTRIES; i++)
-        if (strcmp(entries[i].service, service) == 0 && takes_part(expansion, &entries[i]))
-            add_entry(&inner, &entries[i]);
+    for (const struct service_entry *entry = entries_of[quiet.bindings->system]; entry->service != NULL;
+         entry++)
+        if (strcmp(entry->service, service) == 0 && takes_part(expansion, entry))
+            add_entry(&inner, entry);
     for (uint32_t i = 0; i < notes.count; i++)
         if (notes.items[i].severity == SEVERITY_ERROR) {
             note_add(expansion->binder->notes, notes.items[i]);
@@ -245,10 +253,11 @@ static void bind_one(const struct binder *binder, struct bound_policy *bound,
 
 void services_bind(const struct binder *binder, struct bound_policy *bound)
 {
-    if (binder->bindings->system != SYSTEM_LINUX)
+    const struct service_entry *entries = entries_of[binder->bindings->system];
+    if (entries == NULL)
         return;
     struct service_rules rules = service_rules_of(bound);
-    for (int i = 0; i < ENTRIES && rules.count > 0; i++)
+    for (int i = 0; entries[i].service != NULL && rules.count > 0; i++)
         if (i == 0 || strcmp(entries[i - 1].service, entries[i].service) != 0)
             bind_one(binder, bound, &rules, entries[i].service);
 }

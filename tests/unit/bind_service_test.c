@@ -239,10 +239,23 @@ static void an_unknown_environment_stays_symbolic(void **state)
 
 static void other_systems_have_no_mapping_of_linux(void **state)
 {
-    struct job job = job_on(SYSTEM_MACOS);
+    struct job job = job_on(SYSTEM_WINDOWS);
     (void)state;
     set_variable(&job, "SSH_AUTH_SOCK", "/s/a");
     expect_brought(&job, LINES("grant service ssh-agent"), RULE_GRANT_SOCKET, "");
+    arena_destroy(job.arena);
+}
+
+static void macos_has_a_mapping_of_its_own(void **state)
+{
+    struct job job = job_on(SYSTEM_MACOS);
+    (void)state;
+    set_variable(&job, "SSH_AUTH_SOCK", "/s/a");
+    expect_brought(&job, LINES("grant service ssh-agent"), RULE_GRANT_SOCKET, "/s/a");
+    expect_brought(&job, LINES("grant service dbus"), RULE_GRANT_SOCKET, "");
+    struct bound_policy *bound = bind_in(&job, LINES("grant socket /private/tmp", "deny service ssh-agent"));
+    assert_false(socket_open(bound, "/private/tmp/com.apple.launchd.a1/Listeners"));
+    assert_true(socket_open(bound, "/private/tmp/other"));
     arena_destroy(job.arena);
 }
 
@@ -262,6 +275,7 @@ static void every_service_of_the_table_is_one_of_the_language(void **state)
 #define SERVICE(service, use, place, variable, text) service,
     static const char *const services[] = {
 #include "policy/services.def"
+#include "policy/services_macos.def"
     };
 #undef SERVICE
     (void)state;
@@ -286,6 +300,7 @@ int main(void)
         cmocka_unit_test(denies_of_paths_and_variables_win),
         cmocka_unit_test(an_unknown_environment_stays_symbolic),
         cmocka_unit_test(other_systems_have_no_mapping_of_linux),
+        cmocka_unit_test(macos_has_a_mapping_of_its_own),
         cmocka_unit_test(a_home_that_cannot_be_trusted_is_told_once),
         cmocka_unit_test(every_service_of_the_table_is_one_of_the_language),
     };
