@@ -94,16 +94,16 @@ static bool set_has(const char *set, const char *close, char byte)
     return false;
 }
 
+/* With `fold` a letter matches if it does so in either case. */
 static bool set_matches(const char *set, const char *close, const char *text, size_t length, bool fold)
 {
-    bool negated = set[1] == '!', has = false;
-    if (length == 1 && (unsigned char)*text < 0x80) {
-        has = set_has(set, close, *text);
-        if (fold && isalpha((unsigned char)*text))
-            has = set_has(set, close, (char)tolower((unsigned char)*text)) ||
-                  set_has(set, close, (char)toupper((unsigned char)*text));
-    }
-    return has != negated;
+    bool negated = set[1] == '!', is_ascii_character = length == 1 && (unsigned char)*text < 0x80;
+    if (!is_ascii_character)
+        return negated;
+    if (!fold || !isalpha((unsigned char)*text))
+        return set_has(set, close, *text) != negated;
+    return set_has(set, close, (char)tolower((unsigned char)*text)) != negated ||
+           set_has(set, close, (char)toupper((unsigned char)*text)) != negated;
 }
 
 struct glob {

@@ -235,6 +235,18 @@ static void ask_spellings(struct query_set *set, const char *path)
         ask_path(set, forms[i]);
         ask_cases(set, forms[i]);
     }
+    /* The last name in one form and those above it in the other. */
+    const char *last = strrchr(path, '/');
+    if (last == NULL || last == path)
+        return;
+    for (int i = 0; i < 2; i++) {
+        utf8proc_option_t form = i == 0 ? UTF8PROC_DECOMPOSE : UTF8PROC_COMPOSE;
+        utf8proc_option_t other = i == 0 ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
+        const char *above = arena_copy(set->arena, path, (size_t)(last - path));
+        const char *changed = other_form(set->arena, above, form),
+                   *name = other_form(set->arena, last, other);
+        ask_path(set, arena_join(set->arena, changed != NULL ? changed : above, name != NULL ? name : last));
+    }
 }
 
 static const char *parent_of(struct arena *arena, const char *path)

@@ -335,6 +335,15 @@ static void check_socket(struct check *check, struct seatbelt_question *question
     }
 }
 
+/* Whether a writable area begins here: whether it may be moved then depends on what is there. */
+static bool begins_area(const struct judge *judge, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t above = slash != NULL ? (size_t)(slash - path) : 0;
+    return bound_level(judge->bound, path, strlen(path)) == LEVEL_WRITE &&
+           (above == 0 || bound_level(judge->bound, path, above) != LEVEL_WRITE);
+}
+
 /* What is known of whether the place may be moved. */
 static enum wanted moving_at(const struct judge *judge, const struct place *place)
 {
@@ -343,7 +352,7 @@ static enum wanted moving_at(const struct judge *judge, const struct place *plac
     if (!place->alone || reply.text == NULL)
         return WANT_NOTHING;
     if (strcmp(reply.text, "deny") == 0)
-        return WANT_DENY;
+        return begins_area(judge, place->valued) ? WANT_NOTHING : WANT_DENY;
     /* Above what a rule names a profile may hold more still. */
     return is_leading(judge, place->folded) ? WANT_NOTHING : WANT_ALLOW;
 }

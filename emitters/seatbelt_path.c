@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "emitters/bwrap_text.h"
 #include "emitters/seatbelt_pattern.h"
+#include "policy/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,6 +232,15 @@ void place_opens(struct profile *profile, struct buffer *out, struct place place
             place_filter(out, "subpath", names[i]);
 }
 
+/* Whether so many characters have two normalisation forms that the path may come with one in each. */
+static bool has_mixed_forms(struct place place)
+{
+    uint32_t characters = 0;
+    for (const char *at = place.rest; *at != '\0' && !place.pattern; at++)
+        characters += (unsigned char)*at >= 0xc0;
+    return characters > 1;
+}
+
 void place_closes(struct profile *profile, struct buffer *out, struct place place)
 {
     struct place names[PLACE_SPELLINGS * 3];
@@ -242,6 +252,11 @@ void place_closes(struct profile *profile, struct buffer *out, struct place plac
         }
         place_filter(out, "literal", names[i]);
         place_filter(out, "subpath", names[i]);
+        if (i == 0 && has_mixed_forms(place))
+            place_closes(profile, out,
+                         (struct place){place.root,
+                                        pattern_escape(profile->arena, place.rest, strlen(place.rest)),
+                                        true});
     }
 }
 

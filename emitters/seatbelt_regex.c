@@ -106,6 +106,13 @@ static bool parse_range(struct compiler *compiler, struct seatbelt_set *set)
 {
     unsigned first = (unsigned char)peek(compiler), last = first;
     compiler->at++;
+    /* Two of them are a backslash either way. */
+    if (first == '\\' && more(compiler) && peek(compiler) == '\\' &&
+        (compiler->at + 1 >= compiler->length || compiler->text[compiler->at + 1] != '-')) {
+        compiler->at++;
+        set_add(compiler, set, '\\');
+        return true;
+    }
     /* Whether a backslash is itself in here, and whether [:alpha:] means anything, is nowhere said. */
     if (first == '\\' || (first == '[' && more(compiler) &&
                           (peek(compiler) == ':' || peek(compiler) == '.' || peek(compiler) == '=')))

@@ -309,7 +309,7 @@ grant read $WORK/vendor/fixed
 deny $WORK/.env, $WORK/secrets/, $WORK/deep/er/key
 deny /etc/private, /var/data/hidden
 deny $WORK/**/*.pem except $WORK/tests/fixtures
-deny $WORK/café
+deny $WORK/café, $WORK/é/ü
 deny write $WORK/.github/workflows
 deny exec $WORK/bin
 grant network loopback port 3000-3001
