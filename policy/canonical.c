@@ -106,6 +106,8 @@ unsigned record_fields(enum rule_kind kind, unsigned flags, enum operation opera
         fields |= by_operation[operation] | (flags & FLAG_NETWORK ? FIELD_NETWORK : 0);
     if (kind == RULE_ACCEPT && flags & FLAG_TARGET)
         fields |= FIELD_TARGET;
+    if (kind == RULE_DENY_SOCKET && flags & FLAG_EXCEPT)
+        fields |= FIELD_EXCEPT;
     return fields;
 }
 
@@ -123,6 +125,8 @@ static unsigned rule_flags(const struct rule *rule)
         flags |= FLAG_NETWORK;
     if (rule->kind == RULE_ACCEPT && rule->target != NULL)
         flags |= FLAG_TARGET;
+    if (rule->kind == RULE_DENY_SOCKET && rule->except != NULL && rule->except->count > 0)
+        flags |= FLAG_EXCEPT;
     if (record_fields(rule->kind, flags, rule->operation) & FIELD_PATH) {
         if (rule->path.pattern)
             flags |= FLAG_PATTERN;

@@ -33,7 +33,8 @@ enum record_flag {
     FLAG_DIRECTORY = 1 << 4,
     FLAG_NETWORK = 1 << 5, /* an expect of connect or listen has a network */
     FLAG_TARGET = 1 << 6,  /* an accept has a target */
-    FLAGS = (1 << 7) - 1
+    FLAG_EXCEPT = 1 << 7,  /* a deny of a socket has exceptions; other denies always have the field */
+    FLAGS = (1 << 8) - 1
 };
 
 enum { INDEX_NONE = UINT32_MAX };

@@ -275,6 +275,8 @@ static void read_rule(struct reader *reader, struct rule *rule)
     rule->allow = flags & FLAG_ALLOW;
     rule->commands = take_element(reader, reader->sets, reader->set_count, sizeof *reader->sets, true);
     read_fields(reader, rule, flags);
+    if (flags & FLAG_EXCEPT && (rule->kind != RULE_DENY_SOCKET || rule->except == NULL))
+        fail(reader, "exceptions where there are none");
     rule->origin.source = (uint32_t)take(reader, 4);
     rule->origin.line = (uint32_t)take(reader, 4);
     rule->origin.column = (uint32_t)take(reader, 4);

@@ -1,8 +1,9 @@
 #!/bin/sh
-# mutation.sh - shows that the property test can fail.
+# mutation.sh - shows that the property test and `sbxc verify` can fail.
 #
 # In a copy of the tree it breaks one rule of the language at a time, builds sbxc, and expects tests/property/run.py to
-# find a question that it answers wrongly. A mutation that does not apply, build, or come out is a failure.
+# find a question that it answers wrongly; then one protective measure of Seatbelt profiles at a time, and expects
+# verify to find the profile that sbxc just wrote different. A mutation that does not apply, build, or come out is a failure.
 #
 #     tests/mutation.sh [NAME ...]           the build directory comes from SBX_BUILD, else it is build/
 set -u
@@ -14,6 +15,7 @@ trap 'rm -rf "$copy"' EXIT
 trap 'exit 1' HUP INT TERM
 passed=0
 failed=0
+finds=property_finds
 
 # Objects come along, so that each mutation compiles one file and links.
 cp -a "$tree/Makefile" "$tree/base" "$tree/grammar" "$tree/policy" "$tree/compiler" "$tree/emitters" "$tree/runtime" \
@@ -23,6 +25,32 @@ cp -a "$build" "$copy/build"
 fail() {
     echo "FAIL $1: $2"
     failed=$((failed + 1))
+}
+
+# Whether the oracle contradicts the sbxc that was just built.
+property_finds() {
+    if python3 "$copy/tests/property/run.py" --build "$copy/build" --count 20000 > "$copy/log" 2>&1; then
+        fail "$name" "not found"
+    elif ! grep -q 'sbxc and the oracle disagree' "$copy/log"; then
+        fail "$name" "the property test did not run"
+        cat "$copy/log"
+    else
+        return 0
+    fi
+    return 1
+}
+
+# Whether verify says that a profile with something of everything is another than its policy.
+verify_finds() {
+    "$copy/build/sbxc" "$copy/profile.sbx" -q --pure --root WORK=/Users/u/app -o "$copy/profile.sb" > "$copy/log" 2>&1 &&
+        "$copy/build/sbxc" verify "$copy/profile.sb" "$copy/profile.sbx" -q --pure --root WORK=/Users/u/app \
+            > "$copy/log" 2>&1
+    case $?:$(cat "$copy/log") in
+    1:different*|2:*'cannot be read'*) return 0 ;;
+    0:*) fail "$name" "not found" ;;
+    *) fail "$name" "verify did not run"; cat "$copy/log" ;;
+    esac
+    return 1
 }
 
 # mutation NAME FILE SED-SCRIPT: what holds without it is NAME; the script must change exactly one line of FILE.
@@ -36,12 +64,7 @@ mutation() {
     elif ! make -C "$copy" build/sbxc > "$copy/log" 2>&1; then
         fail "$name" "does not build"
         cat "$copy/log"
-    elif python3 "$copy/tests/property/run.py" --build "$copy/build" --count 20000 > "$copy/log" 2>&1; then
-        fail "$name" "not found"
-    elif ! grep -q 'sbxc and the oracle disagree' "$copy/log"; then
-        fail "$name" "the property test did not run"
-        cat "$copy/log"
-    else
+    elif "$finds"; then
         echo "found: $name"
         passed=$((passed + 1))
     fi
@@ -74,7 +97,46 @@ limits() {
         's/(MARK_LIMIT_READ | MARK_LIMIT_WRITE)/MARK_LIMIT_READ/'
 }
 
-[ $# -gt 0 ] || set -- layers grants automatic denies exceptions limits
+profiles() {
+    finds=verify_finds
+    long=$(printf '%0200d' 0)
+    cat > "$copy/profile.sbx" <<POLICY
+sbx 1
+policy "profile"
+grant read /usr, /var/data
+grant write \$WORK
+grant read \$WORK/vendor/fixed
+deny \$WORK/.env, \$WORK/deep/er/key, /var/data/hidden, \$WORK/café, \$WORK/é/ü
+deny \$WORK/**/*.pem except \$WORK/tests/fixtures
+deny write \$WORK/.github/workflows
+deny exec \$WORK/bin
+deny \$WORK/$long/$long/$long/$long/$long/$long
+grant network loopback port 3000
+grant socket \$WORK/agent.sock
+POLICY
+    mutation "denies name each single operation" emitters/seatbelt_files.c \
+        's/? "deny " READ_OPERATIONS " " WRITE_OPERATIONS " " SOCKET_OPERATIONS/? "deny file-read* file-write* network*"/'
+    mutation "directories above a deny stay in place" emitters/seatbelt_pins.c \
+        's/pin_above(profile, &set, deny->place);/(void)deny;/'
+    mutation "no further names of files" emitters/seatbelt_base.c 's/"(deny file-link)"/"(allow file-link)"/'
+    mutation "no clones of files" emitters/seatbelt_base.c 's/"(deny file-clone)"/"(allow file-clone)"/'
+    mutation "other processes stay unseen" emitters/seatbelt_base.c 's/"(deny process-info\*)"/"(allow process-info*)"/'
+    mutation "places are denied as the kernel names them" emitters/seatbelt_path.c \
+        's/add_name(out, &count, place, canonical.rest);/(void)canonical;/'
+    mutation "patterns deny in every case" emitters/seatbelt_pattern.c \
+        's/if (fold \&\& isalpha/if (!fold \&\& isalpha/'
+    mutation "names are denied in both normalisation forms" emitters/seatbelt_path.c \
+        's/add_forms(arena, out, &count);/(void)add_forms;/'
+    mutation "names are denied in mixed forms" emitters/seatbelt_path.c 's/return characters > 1;/return characters > 9;/'
+    mutation "strings stay as short as macOS reads them" emitters/seatbelt_write.c \
+        's/STRING_LIMIT = 900,/STRING_LIMIT = 9000,/'
+    mutation "denies come after grants" emitters/seatbelt.c 's/^    profile_denies(profile, rules);/    (void)0;/'
+    mutation "connections stay on this machine" emitters/seatbelt_network.c \
+        's/"allow network-outbound", "remote", "localhost"/"allow network-outbound", "local", "localhost"/'
+    finds=property_finds
+}
+
+[ $# -gt 0 ] || set -- layers grants automatic denies exceptions limits profiles
 for each; do
     "$each"
 done
