@@ -301,7 +301,7 @@ struct plan plan_make(struct arena *arena, const struct plan_input *input)
     wants[count++] = (struct want){.kind = WANT_PROC, .path = "/proc"};
     if (input->scratch)
         wants[count++] = (struct want){.kind = WANT_SCRATCH, .path = "/tmp"};
-    if (input->scratch && input->temporary != NULL && !covers("/tmp", input->temporary))
+    if (input->scratch && input->temporary != NULL)
         wants[count++] = (struct want){
             .path = input->temporary,
             .place = {.path = input->temporary, .level = LEVEL_NONE, .kind = ENTRY_DIRECTORY},

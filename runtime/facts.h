@@ -50,6 +50,8 @@ struct facts_request {
     uid_t uid;                 /* of the command */
     struct patience *patience; /* how long trees may be looked through; NULL: to the end */
     struct remote *remote;     /* file systems to ask before they are looked at, or NULL */
+    bool scratch;              /* hides /tmp and `temporary`, but for what is granted below them */
+    const char *temporary;     /* $TMP where it is not /tmp, else NULL */
 };
 
 /* Gathers facts and edits and seals `bound` again. False with error notes (SBX4xx) if the policy cannot be

@@ -104,12 +104,27 @@ static void remove_placeholders(struct launch *launch)
     launch->turn = -1;
 }
 
+/* $TMP where it is not /tmp, else NULL. */
+static const char *temporary_of(const struct launch *launch)
+{
+    const struct root_value *temporary = &launch->prepared.bindings.roots[ROOT_TMP];
+    bool other = temporary->state == ROOT_BOUND && strcmp(temporary->paths[0], "/tmp") != 0;
+    return other ? temporary->paths[0] : NULL;
+}
+
+static bool has_own_tmp(const struct launch *launch)
+{
+    return bound_scratch(launch->prepared.bound) && !launch->alone;
+}
+
 static bool step_facts(struct launch *launch)
 {
     struct facts_request request = {.unix_sockets = launch->unix_sockets,
                                     .uid = geteuid(),
                                     .patience = &launch->patience,
-                                    .remote = launch->prepared.remote};
+                                    .remote = launch->prepared.remote,
+                                    .scratch = has_own_tmp(launch),
+                                    .temporary = temporary_of(launch)};
 
     patience_begin(&launch->patience, &launch->signals, launch->options->quiet);
     bool gathered =
@@ -133,17 +148,15 @@ static bool step_facts(struct launch *launch)
 
 static bool step_plan(struct launch *launch)
 {
-    const struct root_value *temporary = &launch->prepared.bindings.roots[ROOT_TMP];
     struct plan_input input = {.places = launch->facts.places,
                                .place_count = launch->facts.place_count,
                                .links = launch->facts.links,
                                .link_count = launch->facts.link_count,
-                               .scratch = bound_scratch(launch->prepared.bound) && !launch->alone,
+                               .scratch = has_own_tmp(launch),
+                               .temporary = temporary_of(launch),
                                .proc_read_only = launch->facts.proc_read_only,
                                .proc_read_only_count = launch->facts.proc_read_only_count};
 
-    if (temporary->state == ROOT_BOUND && strcmp(temporary->paths[0], "/tmp") != 0)
-        input.temporary = temporary->paths[0];
     if (input.scratch)
         hint_hidden(launch->arena, launch->prepared.bound, launch->options->command, input.temporary,
                     &launch->notes);

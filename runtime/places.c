@@ -97,6 +97,29 @@ static void links_find(struct gather *gather)
     gather->facts->link_count = kept;
 }
 
+static bool is_below_hidden(const struct gather *gather, const char *path)
+{
+    const char *const hidden[] = {"/tmp", gather->request->temporary};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (hidden[i] != NULL && strcmp(path, hidden[i]) != 0 && path_covers(hidden[i], path))
+            return true;
+    return false;
+}
+
+/* What is granted below a directory that scratch hides is a place also where its level is that of the directory. */
+static void hidden_add(struct gather *gather)
+{
+    for (uint32_t i = 0; gather->request->scratch && i < gather->bound->rules.count; i++) {
+        const struct bound_rule *rule = &gather->bound->rules.items[i];
+        if (rule->rule->kind != RULE_GRANT || rule->dropped || rule->holds_as_deny_write ||
+            !is_below_hidden(gather, rule->at.path))
+            continue;
+        struct region region = {.path = rule->at.path, .level = gather_level(gather, rule->at.path)};
+        if (region.level > LEVEL_NONE)
+            place_add(gather, &region);
+    }
+}
+
 void gather_places(struct gather *gather)
 {
     for (uint32_t i = 0; i < gather->open.count; i++)
@@ -106,5 +129,6 @@ void gather_places(struct gather *gather)
     for (uint32_t i = 0; i < regions.count; i++)
         if (regions.items[i].path[0] == '/')
             place_add(gather, &regions.items[i]);
+    hidden_add(gather);
     links_find(gather);
 }

@@ -232,6 +232,21 @@ def names_with_awkward_bytes_are_held():
 
 
 @test
+def grants_below_a_hidden_temporary_directory_show_though_the_workspace_is_around_it():
+    for base in ("/tmp", "/var/tmp"):
+        with world(base) as w:
+            for name in ("a/g/mine", "a/r/theirs", "a/g/closed/x", "a/other", "b"):
+                w.make(f"work/{name}", "x")
+            policy = w.policy("use std/env\ngrant scratch\ngrant write $WORK/a/g\ngrant read $WORK/a/r\ndeny $WORK/a/g/closed\n")
+            result = w.shell(policy, "cat a/other; cat a/g/mine; touch a/g/new; cat a/r/theirs; ls a/g/closed; touch a/r/new; touch a/new; touch c",
+                             env=w.environment(TMPDIR=f"{w.work}/a"))
+            equal(result.out, "xx", f"{base}: {result.err}")
+            equal(sorted(os.listdir(f"{w.work}/a/g") + os.listdir(f"{w.work}/a/r") + os.listdir(w.work)),
+                  ["a", "b", "c", "closed", "mine", "new", "theirs"], f"{base}: {result.err}")
+            equal(result.err.count("Permission denied") + result.err.count("Read-only"), 3, result.err)
+
+
+@test
 def scratch_is_private_empty_and_gone_afterwards():
     with world() as w:
         before = set(os.listdir("/tmp"))
