@@ -43,6 +43,12 @@ static const char *const git_settings[] = {
     "config", "config.worktree", "commondir", "gitdir", "info/attributes", "objects/info/alternates",
 };
 
+/* What Git left half done, and goes on with by what stands there when it is told to continue. */
+static const char *const git_pending[] = {"rebase-merge", "rebase-apply", "sequencer", "BISECT_START"};
+
+/* Where a Git directory keeps those of its linked worktrees and submodules. */
+static const char *const git_inner[] = {"worktrees", "modules"};
+
 struct timespec afterwards_start(void)
 {
     struct timespec now = {0};
@@ -212,6 +218,46 @@ static bool is_git_directory(struct look *look, const char *directory)
            status_below(look, directory, "objects", &status);
 }
 
+static bool holds_new(struct look *look, const char *directory)
+{
+    DIR *list = directory_list(look, directory);
+    const struct dirent *entry;
+    bool found = false;
+    while (!found && (entry = entry_next(look, list)) != NULL) {
+        struct stat status;
+        found =
+            fstatat(dirfd(list), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_new(look, &status);
+    }
+    list_end(list);
+    return found;
+}
+
+static void pending_look(struct look *look, const char *directory)
+{
+    for (size_t i = 0; i < sizeof git_pending / sizeof git_pending[0]; i++) {
+        struct stat status;
+        const char *path = join(look, directory, git_pending[i]);
+        if (status_below(look, directory, git_pending[i], &status) &&
+            (is_new(look, &status) || (S_ISDIR(status.st_mode) && holds_new(look, path))))
+            tell(look, "git.pending", path);
+    }
+}
+
+static void inner_look(struct look *look, const char *directory)
+{
+    for (size_t i = 0; i < sizeof git_inner / sizeof git_inner[0]; i++) {
+        const char *path = join(look, directory, git_inner[i]);
+        struct stat status;
+        if (!status_below(look, directory, git_inner[i], &status) || !S_ISDIR(status.st_mode))
+            continue;
+        DIR *list = directory_list(look, path);
+        const struct dirent *entry;
+        while ((entry = entry_next(look, list)) != NULL)
+            pending_look(look, join(look, path, entry->d_name));
+        list_end(list);
+    }
+}
+
 static void git_directory_look(struct look *look, const char *directory)
 {
     struct stat status;
@@ -221,6 +267,8 @@ static void git_directory_look(struct look *look, const char *directory)
     for (size_t i = 0; i < sizeof git_settings / sizeof git_settings[0]; i++)
         if (status_below(look, directory, git_settings[i], &status) && is_new(look, &status))
             tell(look, "git.settings", join(look, directory, git_settings[i]));
+    pending_look(look, directory);
+    inner_look(look, directory);
     if (status_below(look, directory, "hooks", &status) && S_ISLNK(status.st_mode) && is_new(look, &status))
         tell(look, "git.hook", hooks);
     else
@@ -235,6 +283,8 @@ static void git_look(struct look *look, const char *directory)
     if (!status_below(look, directory, ".git", &status)) {
         if (is_git_directory(look, directory))
             git_directory_look(look, directory);
+        else if (status_below(look, directory, "HEAD", &status))
+            pending_look(look, directory); /* of a linked worktree */
     } else if (S_ISDIR(status.st_mode)) {
         git_directory_look(look, git);
     } else if (is_new(look, &status)) {

@@ -116,6 +116,19 @@ static bool clone_switched_off(const struct machine *machine)
            failed_with(machine, STEP_USER_NAMESPACE, EPERM);
 }
 
+/* The first user namespace maps every number to itself. */
+static bool in_user_namespace(const struct machine *machine)
+{
+    unsigned long inside, outside, count;
+    return sscanf(text_of(machine, "/proc/self/uid_map"), "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+           (inside != 0 || outside != 0 || count != UINT32_MAX);
+}
+
+static bool none_allowed_here(const struct machine *machine)
+{
+    return setting_is(machine, "/proc/sys/user/max_user_namespaces", "0") && in_user_namespace(machine);
+}
+
 static bool none_allowed(const struct machine *machine)
 {
     return setting_is(machine, "/proc/sys/user/max_user_namespaces", "0");
@@ -236,6 +249,8 @@ static const struct cause {
     {is_wsl1, "this is WSL 1, which has no namespaces", "use WSL 2: wsl --set-version DISTRIBUTION 2"},
     {clone_switched_off, "user namespaces are switched off (kernel.unprivileged_userns_clone=0)",
      "sudo sysctl kernel.unprivileged_userns_clone=1"},
+    {none_allowed_here, "this is inside a sandbox that forbids nesting (user.max_user_namespaces=0 there)",
+     "start sbx-launch outside of it"},
     {none_allowed, "no user namespace is allowed (user.max_user_namespaces=0)",
      "sudo sysctl user.max_user_namespaces=15000"},
     {apparmor_restricts,
