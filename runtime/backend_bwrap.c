@@ -302,7 +302,8 @@ static bool start(struct arena *arena, struct engine_use *use, struct sandbox_re
         /* The launcher gives up and exits: what was opened until here is closed with it. */
         note_add(notes, (struct note){.code = SBX414_BACKEND_FAILED,
                                       .text = arena_format(arena, "bubblewrap could not be started: %s",
-                                                           strerror(errno))});
+                                                           strerror(errno)),
+                                      .help = wiring_remedy(errno)});
         return false;
     }
     close_all(files, sizeof files / sizeof files[0]);

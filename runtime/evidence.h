@@ -21,9 +21,8 @@ struct evidence {
     uint32_t dumpable;
     uint32_t variables; /* of the environment */
     uint64_t files_soft, files_hard;
-    uint64_t
-        processes; /* RLIMIT_NPROC without process 1, if it was seen to count this sandbox alone; else 0 */
-    uint64_t time_seconds;           /* to which process 1's clock was set; 0: it was not */
+    uint64_t processes;    /* what RLIMIT_NPROC leaves, if it was seen to count this sandbox alone; else 0 */
+    uint64_t time_seconds; /* to which process 1's clock was set; 0: it was not */
     uint64_t namespaces[NAMESPACES]; /* inode numbers */
     char interfaces[EVIDENCE_TEXT];  /* names, parted by blanks */
     char user_map[EVIDENCE_TEXT];    /* first line of uid_map, blanks squeezed */

@@ -183,11 +183,11 @@ static const char *say_processes(const struct launch *launch)
 {
     if (launch->evidence.processes == 0)
         return launch->groups.held[CGROUP_PIDS];
-    return arena_format(
-        launch->arena,
-        "RLIMIT_NPROC %llu, process 1 included: set to 2, it gave room for one process beside it, "
-        "not for a second",
-        (unsigned long long)launch->evidence.processes + 1);
+    return arena_format(launch->arena,
+                        "RLIMIT_NPROC leaves room for %llu beside process 1: set to 2, it gave room for one "
+                        "process beside it, "
+                        "not for a second",
+                        (unsigned long long)launch->evidence.processes);
 }
 
 static const char *say_memory(const struct launch *launch)

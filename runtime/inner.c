@@ -145,6 +145,7 @@ SBX_NORETURN static void become_command(const struct stage *stage)
         ready = ready && dup2(config->terminal[i] ? stage->terminal.slave : config->streams[i], i) == i;
     if (config->terminal[STDIN_FILENO])
         ready = ready && inner_terminal_take(&stage->terminal);
+    own_limits_give_back(&config->before);
     if (ready && sigprocmask(SIG_SETMASK, &stage->command_mask, NULL) == 0)
         execvp(config->arguments[0], config->arguments);
     int reason = errno;
@@ -407,6 +408,7 @@ int inner_stage(const char *descriptor)
         return 0;
     int code = STAGE_FAILED;
     if (wait_for_go(&stage) && time_limit_start(stage.clock, stage.config.time_seconds) &&
+        (message.evidence.processes == 0 || process_limit_settle(stage.config.processes)) &&
         command_start(&stage))
         code = watch(&stage);
     if (stage.config.landlock_alone)

@@ -37,6 +37,8 @@ void inner_config_write(struct buffer *out, const struct inner_config *config)
     put_number(out, config->files_soft);
     put_number(out, config->files_hard);
     put_number(out, config->processes);
+    put_number(out, config->before.stack_soft);
+    put_number(out, config->before.mode_mask);
     put_number(out, config->time_seconds);
     put_number(out, config->mount_count);
     for (uint32_t i = 0; i < config->mount_count; i++) {
@@ -156,6 +158,8 @@ bool inner_config_read(struct arena *arena, char *bytes, size_t length, struct i
     config->files_soft = take_number(&words);
     config->files_hard = take_number(&words);
     config->processes = take_number(&words);
+    config->before.stack_soft = take_number(&words);
+    config->before.mode_mask = (mode_t)take_number(&words);
     config->time_seconds = take_number(&words);
     config->mount_count = take_count(&words);
     config->mounts = take_mounts(arena, &words, config->mount_count);

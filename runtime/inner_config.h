@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "runtime/landlock.h"
+#include "runtime/own_limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ struct inner_config {
     uint32_t mount_count;
     const struct landlock_rule *rules; /* what Landlock leaves open (landlock_rules.h) */
     uint32_t rule_count;
+    struct own_limits before; /* what the command gets back */
     /* No namespaces: processes and mounts are the host's, and the rules are all that closes files. */
     bool landlock_alone;
     const char *no_rules;   /* why there are none, or NULL; not handed on */

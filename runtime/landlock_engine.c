@@ -97,7 +97,8 @@ static bool start(struct arena *arena, struct engine_use *use, struct sandbox_re
         note_add(notes,
                  (struct note){.code = SBX414_BACKEND_FAILED,
                                .text = arena_format(arena, "the command's process could not be started: %s",
-                                                    strerror(errno))});
+                                                    strerror(errno)),
+                               .help = wiring_remedy(errno)});
         return false;
     }
     wiring_keep_outer(&wiring, sandbox);

@@ -514,6 +514,11 @@ int launch(struct arena *arena, const struct options *options)
                             .turn = -1};
     bool ready;
 
+    const char *narrow = own_limits_take(&launch.inner.before);
+    if (narrow != NULL) {
+        report_line(arena, "%s", narrow);
+        return EXIT_REFUSED;
+    }
     if (options->unsandboxed)
         return launch_unsandboxed(&launch);
     launch.prepared.remote = remote_find(arena);

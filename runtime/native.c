@@ -185,14 +185,15 @@ SBX_NORETURN static void become_stage(struct arena *arena, const struct sandbox_
 
 static bool refuse(struct arena *arena, struct note_list *notes)
 {
-    const char *cause, *remedy, *reason = strerror(errno);
+    const char *cause, *remedy, *reason = strerror(errno), *help = wiring_remedy(errno);
 
     if (probe_diagnose(arena, &cause, &remedy))
         note_add(notes, (struct note){.code = SBX413_NO_NAMESPACES, .text = cause, .help = remedy});
     else
         note_add(notes,
                  (struct note){.code = SBX414_BACKEND_FAILED,
-                               .text = arena_format(arena, "the sandbox could not be started: %s", reason)});
+                               .text = arena_format(arena, "the sandbox could not be started: %s", reason),
+                               .help = help});
     return false;
 }
 

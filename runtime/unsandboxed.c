@@ -41,6 +41,7 @@ SBX_NORETURN static void become_command(const struct launch *launch, int failure
     bool ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
                  chdir(launch->prepared.directory) == 0 && signals_give_back(&launch->signals);
 
+    own_limits_give_back(&launch->inner.before);
     if (ready)
         execvp(launch->options->command[0], launch->options->command);
     int reason = errno;

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "runtime/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -32,6 +33,12 @@ bool wiring_make(struct arena *arena, const struct sandbox_request *request, str
     wiring->program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     wiring->null = open("/dev/null", O_RDWR | O_CLOEXEC);
     return wiring->program >= 0 && wiring->null >= 0 && config_make(arena, request, wiring);
+}
+
+const char *wiring_remedy(int error)
+{
+    return error == EFBIG ? "raise the limit of file sizes (ulimit -f); the launcher needs some kilobytes"
+                          : NULL;
 }
 
 void wiring_keep_outer(const struct wiring *wiring, struct sandbox *sandbox)

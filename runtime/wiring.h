@@ -16,6 +16,9 @@ struct wiring {
  * process. */
 bool wiring_make(struct arena *arena, const struct sandbox_request *request, struct wiring *wiring);
 
+/* What would help against an errno of wiring_make, or NULL. */
+const char *wiring_remedy(int error);
+
 /* Closes the ends that belong inside, and says in `sandbox` which are the launcher's. */
 void wiring_keep_outer(const struct wiring *wiring, struct sandbox *sandbox);
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lib import LAUNCHER, check, end, equal, main, processes_with, test, world
+from lib import LAUNCHER, SECRET, check, end, equal, main, processes_with, test, world
 
 GRACE = 5
 SLEEP = 200000 + os.getpid()  # seconds, and what tells our processes from others
@@ -238,7 +238,16 @@ def processes_of_the_whole_tree_are_counted_and_no_others():
                 other.kill()
                 other.wait()
         equal(control(lease, "limit.processes")["how"], "enforced")
-        check(" 9, process 1 included" in control(lease, "limit.processes")["evidence"], str(lease))
+        evidence = control(lease, "limit.processes")["evidence"]
+        check(" 9, process 1 included" in evidence or " 8 beside process 1" in evidence, evidence)
+
+
+@test
+def what_watches_for_the_launcher_is_not_counted():
+    with world() as w:
+        w.make("work/secret", SECRET)
+        policy = "deny $WORK/secret\nlimit processes to 8\n"
+        equal(w.python(policy, FORKS + "print(more(child))").succeeded().out, "7\n")
 
 
 @test
