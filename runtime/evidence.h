@@ -39,17 +39,16 @@ void evidence_measure(struct arena *arena, const struct inner_config *config,
 
 /* What inner stage and launcher say to each other on the status socket, one message a packet. */
 enum status_kind {
-    STATUS_EVIDENCE,     /* inner: measured, waits for the go byte */
-    STATUS_STARTED,      /* inner: the command was executed */
-    STATUS_NOT_STARTED,  /* inner: it could not be; number is errno */
-    STATUS_ENDED,        /* inner: number is the wait status of the command */
-    STATUS_SIGNALLED,    /* inner: a signal was handed on */
-    STATUS_TERMINAL,     /* inner: with the master of the terminal that it made */
-    STATUS_STOPPED,      /* inner: the command, in a terminal, was stopped by signal number */
-    STATUS_TIME_OVER,    /* inner: the command's time is over, and all were asked to end */
-    STATUS_SIGNAL,       /* launcher: number is a signal for the command */
-    STATUS_SIGNAL_GROUP, /* launcher: one that came from the terminal, for the command's process group */
-    STATUS_SIGNAL_ALL    /* launcher: one for everything in the sandbox but process 1 */
+    STATUS_EVIDENCE,    /* inner: measured, waits for the go byte */
+    STATUS_STARTED,     /* inner: the command was executed */
+    STATUS_NOT_STARTED, /* inner: it could not be; number is errno */
+    STATUS_ENDED,       /* inner: number is the wait status of the command */
+    STATUS_SIGNALLED,   /* inner: a signal was handed on */
+    STATUS_TERMINAL,    /* inner: with the master of the terminal that it made */
+    STATUS_STOPPED,     /* inner: the command, in a terminal, was stopped by signal number */
+    STATUS_TIME_OVER,   /* inner: the command's time is over, and all were asked to end */
+    STATUS_SIGNAL,      /* launcher: number is a signal for the command */
+    STATUS_SIGNAL_GROUP /* launcher: one that came from the terminal, for the command's process group */
 };
 
 struct status_message {

@@ -60,10 +60,19 @@ static const char *against_replacing(const struct launch *launch)
 {
     const struct watch *watch = &launch->watch;
 
+    if (watch->holds && watch->list.nested)
+        return arena_format(
+            launch->arena,
+            "%u directories are watched, and what the host replaces in them ends the run, for "
+            "in a mount namespace of the command's own nothing can be covered again; until then "
+            "it can be read and written",
+            watch->directories);
     if (watch->holds)
-        return arena_format(launch->arena,
-                            "%u directories are watched, and what the host replaces in them is covered again",
-                            watch->directories);
+        return arena_format(
+            launch->arena,
+            "%u directories are watched, and what the host replaces in them is covered again; "
+            "until then it can be read and written, and what is kept open ends the run",
+            watch->directories);
     if (watch->list.count == 0)
         return "the host can replace nothing below them";
     return arena_format(launch->arena,
@@ -268,10 +277,9 @@ static enum strength strength_here(const struct launch *launch, enum control con
 {
     if (control == CONTROL_SOCKET_PATH && strength == STRENGTH_SNAPSHOT && sockets_are_judged(launch))
         return STRENGTH_ENFORCED;
-    /* Other names of a denied file are not known. */
-    return control == CONTROL_FS_DENY && launch->facts.hard_links && strength == STRENGTH_ENFORCED
-               ? STRENGTH_SNAPSHOT
-               : strength;
+    /* Other names of a denied file are not known, nor are mounts of the command's own changed. */
+    bool once = launch->facts.hard_links || (launch->watch.list.nested && launch->watch.list.count > 0);
+    return control == CONTROL_FS_DENY && once && strength == STRENGTH_ENFORCED ? STRENGTH_SNAPSHOT : strength;
 }
 
 bool evidence_controls(struct launch *launch, struct lease_control_list *list)

@@ -226,9 +226,6 @@ static bool forward_signal(const struct stage *stage)
         kill(stage->command, message.number);
     if (message.kind == STATUS_SIGNAL_GROUP)
         kill(-stage->command, message.number);
-    /* Without a process namespace -1 would mean all that the user runs. */
-    if (message.kind == STATUS_SIGNAL_ALL && getpid() == 1)
-        kill(-1, message.number);
     /* A launcher that does not read has no use for it. */
     send(stage->config.status, &done, sizeof done, MSG_NOSIGNAL | MSG_DONTWAIT);
     return true;

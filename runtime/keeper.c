@@ -1,8 +1,11 @@
 #include "runtime/keeper.h"
 
+#include "base/vector.h"
+#include "runtime/inmates.h"
 #include "runtime/keeper_mount.h"
 #include "runtime/link.h"
 #include "runtime/pass.h"
+#include "runtime/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,31 +15,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     EVENTS = IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW,
     EVENT_BYTES = 1 << 16,
-    TRIES = 100
+    ARRIVALS = IN_CREATE | IN_MOVED_TO,
+    TRIES = 100,
+    REST_MILLISECONDS = 10 /* between two looks whether what is stopped is still so */
+};
+
+struct held {
+    struct own_mounts own;
+    bool missing; /* nothing is there */
+    bool fresh;   /* put back, or missing, and not yet looked into */
+    int below;    /* what was put back stands on; -1: nothing */
+    /* What changes before this was heard of, in bytes of events, came before the place was held. */
+    uint64_t until;
 };
 
 struct keeper {
     struct arena *arena;
     const struct watch_list *list;
+    struct keeper_stop *stop;
+    struct inmates inmates;
     int socket, events;
     struct keeper_masks masks;
-    struct held {
-        uint64_t mount; /* what is mounted there; 0: nothing is known to be */
-        bool missing;
-    } * held;     /* of each place */
-    int *watches; /* of each directory; -1: none */
+    struct held *held; /* of each place */
+    int *watches;      /* of each directory; -1: none */
     char *buffer;
+    uint64_t heard, at; /* bytes of events read, and where the one begins that is being heeded */
+    uint64_t rest;      /* since when all are stopped, in such bytes */
+    bool running;       /* the command may be */
 };
 
+/* A launcher that is stopped reads nothing, and must not hold this up. */
 static bool tell(const struct keeper *keeper, struct keeper_message message)
 {
-    return packet_send(keeper->socket, &message, sizeof message, -1);
+    return send(keeper->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)sizeof message;
 }
 
 static bool lost(const struct keeper *keeper, uint32_t place, const char *step, int error)
@@ -44,21 +64,29 @@ static bool lost(const struct keeper *keeper, uint32_t place, const char *step, 
     struct keeper_message message = {.kind = KEEPER_LOST, .place = place, .error = error};
     snprintf(message.step, sizeof message.step, "%s", step);
     tell(keeper, message);
+    inmates_kill(&keeper->inmates);
     return false;
 }
 
-/* The number of the mount whose top stands at `path`; 0 with errno if none does. */
+/* How many bytes of events there have been. */
+static uint64_t events_until_now(const struct keeper *keeper)
+{
+    int waiting = 0;
+    return ioctl(keeper->events, FIONREAD, &waiting) != 0 ? UINT64_MAX : keeper->heard + (uint64_t)waiting;
+}
+
+/* The number of the mount whose top stands at `path`; 0 with errno, which is 0 if none does. */
 static uint64_t mount_at(const char *path)
 {
-    struct statx status;
+    bool top;
     int entry = keeper_open(path);
     if (entry < 0)
         return 0;
-    bool top = statx(entry, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_MNT_ID, &status) == 0 &&
-               (status.stx_mask & STATX_MNT_ID) != 0 && (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    uint64_t number = mount_of(entry, "", AT_EMPTY_PATH, &top);
+    int error = number == 0 ? errno : 0;
     close(entry);
-    errno = 0;
-    return top ? status.stx_mnt_id : 0;
+    errno = error;
+    return top ? number : 0;
 }
 
 static bool is_gone(int error)
@@ -80,59 +108,179 @@ static bool link_settle(const struct keeper *keeper, uint32_t at)
     return lost(keeper, at, "following a link", entry < 0 ? errno : ESTALE);
 }
 
-/* Nothing is there: what would be put there by the command has to be prevented by the launcher. A pin needs
- * nothing. */
-static bool missing_settle(struct keeper *keeper, uint32_t at)
+static bool is_counted(const struct keeper *keeper, uint32_t at)
 {
-    struct held *held = &keeper->held[at];
-    held->mount = 0;
-    if (held->missing || keeper->list->items[at].kind == WATCH_PIN)
-        return true;
-    held->missing = true;
-    return tell(keeper, (struct keeper_message){.kind = KEEPER_MISSING, .place = at});
+    return keeper->list->items[at].kind != WATCH_PIN;
 }
 
-/* Makes `at` hold again, whatever is there now; false if the run has to end. */
-static bool place_settle(struct keeper *keeper, uint32_t at)
+/* Whether what happens now could be the command's doing, had it the chance: before it runs it has none, nor while
+ * everything is stopped, nor
+ * where it may not write. */
+static bool is_open(const struct keeper *keeper, uint32_t at)
+{
+    return keeper->running && !keeper->list->items[at].closed &&
+           !(keeper->inmates.stopped && keeper->at >= keeper->rest);
+}
+
+/* Whether `event` came after the one that took the cover away, and before the place was held again. */
+static bool is_between(const struct keeper *keeper, const struct held *held, uint32_t event)
+{
+    return keeper->at < held->until && (!held->missing || (event & ARRIVALS) != 0);
+}
+
+/* Whether the command could have put there, or in it, what is at the place and not covered. A file that is
+ * renamed over a covered one is the host's; what comes where nothing was left may not be. */
+static bool is_doubtful(const struct keeper *keeper, const struct held *held, uint32_t event, bool above)
+{
+    return is_between(keeper, held, event) || (event & ARRIVALS) == 0 || above;
+}
+
+/* Makes `at` hold again, whatever is there now after `event` at it or `above` it; false if the run has to end. */
+static bool place_settle(struct keeper *keeper, uint32_t at, uint32_t event, bool above)
 {
     const struct watch_place *place = &keeper->list->items[at];
     struct held *held = &keeper->held[at];
-    bool put = false;
     const char *step = "looking at it";
 
     if (place->kind == WATCH_LINK)
         return link_settle(keeper, at);
     for (int i = 0; i < TRIES; i++) {
         uint64_t mount = mount_at(place->path);
-        if (mount == 0 && is_gone(errno))
-            return missing_settle(keeper, at);
+        if (mount == 0 && is_gone(errno)) {
+            if ((event & ARRIVALS) != 0 && is_open(keeper, at))
+                return lost(keeper, at, "what came there went away uncovered", 0);
+            held->fresh = held->fresh || !held->missing;
+            held->missing = true;
+            return true;
+        }
         if (mount == 0 && errno != 0)
             return lost(keeper, at, step, errno);
-        if (mount != 0 && mount == held->mount) {
+        bool own = mount != 0 && own_mounts_have(&held->own, mount);
+        if (!own && keeper->running && keeper->list->nested)
+            return lost(keeper, at, "the command may have mounts of its own", 0);
+        if (i == 0 && is_open(keeper, at) &&
+            (own ? is_between(keeper, held, event) : is_doubtful(keeper, held, event, above)))
+            return lost(keeper, at, "the command could have put it there", 0);
+        if (own) {
+            held->fresh = held->fresh || held->missing;
             held->missing = false;
-            return !put || place->kind == WATCH_PIN ||
-                   tell(keeper, (struct keeper_message){.kind = KEEPER_PUT_BACK, .place = at});
+            return true;
         }
-        held->mount = keeper_cover(&keeper->masks, place, &step);
-        if (held->mount == 0 && !is_gone(errno))
+        if (held->below >= 0)
+            close(held->below);
+        mount = keeper_cover(&keeper->masks, place, &held->below, &step);
+        if (mount == 0 && !is_gone(errno))
             return lost(keeper, at, step, errno);
-        put = true;
+        if (mount != 0)
+            VECTOR_PUSH(keeper->arena, &held->own, mount);
+        held->fresh = held->fresh || mount != 0;
+        held->until = mount != 0 ? events_until_now(keeper) : held->until;
     }
     return lost(keeper, at, "covering it", EAGAIN);
+}
+
+/* All are stopped, and so it stays while nothing is at a place. */
+static bool missing_look(struct keeper *keeper, uint32_t at)
+{
+    struct held *held = &keeper->held[at];
+    uint64_t mount = mount_at(keeper->list->items[at].path);
+
+    if (mount != 0 && own_mounts_have(&held->own, mount)) {
+        held->missing = false;
+        return true;
+    }
+    if (mount != 0 || !is_gone(errno))
+        return lost(keeper, at, "the command could have put it there", 0);
+    held->until = keeper->rest;
+    return !is_counted(keeper, at) ||
+           tell(keeper, (struct keeper_message){.kind = KEEPER_MISSING, .place = at}) ||
+           lost(keeper, at, "telling the launcher", errno);
+}
+
+/* All are stopped: whether anything got hold of what was there before it was covered. */
+static bool covered_look(struct keeper *keeper, uint32_t at)
+{
+    const struct watch_place *place = &keeper->list->items[at];
+    struct held *held = &keeper->held[at];
+    struct stat status;
+    bool other_name = held->below >= 0 &&
+                      (fstat(held->below, &status) != 0 || (S_ISREG(status.st_mode) && status.st_nlink > 1));
+
+    if (held->below >= 0)
+        close(held->below);
+    held->below = -1;
+    if (other_name)
+        return lost(keeper, at, "it has a second name", 0);
+    if (inmates_hold(&keeper->inmates, place, &held->own))
+        return lost(keeper, at, "the command has it open", 0);
+    if (is_counted(keeper, at))
+        tell(keeper, (struct keeper_message){.kind = KEEPER_PUT_BACK, .place = at});
+    return true;
+}
+
+static bool all_stop(struct keeper *keeper, uint32_t at)
+{
+    if (keeper->inmates.stopped)
+        return true;
+    atomic_store(&keeper->stop->until, INT64_MAX);
+    if (!inmates_stop(&keeper->inmates))
+        return lost(keeper, at, "stopping everything in the sandbox", 0);
+    keeper->rest = events_until_now(keeper);
+    return true;
+}
+
+static void all_continue(struct keeper *keeper)
+{
+    if (!keeper->inmates.stopped)
+        return;
+    inmates_continue(&keeper->inmates);
+    atomic_store(&keeper->stop->until, now_milliseconds());
+}
+
+static bool fresh_look(struct keeper *keeper, uint32_t at)
+{
+    struct held *held = &keeper->held[at];
+    if (keeper->list->nested)
+        return lost(keeper, at, "the command may have mounts of its own", 0);
+    if (!all_stop(keeper, at))
+        return false;
+    /* It may have come meanwhile, by nobody but the host. */
+    if (held->missing && keeper->list->items[at].closed && !place_settle(keeper, at, IN_MOVED_TO, false))
+        return false;
+    return held->missing ? missing_look(keeper, at) : covered_look(keeper, at);
+}
+
+/* Looks into what was settled, while everything is stopped; it stays so as long as nothing is at a place. */
+static bool settled_look(struct keeper *keeper)
+{
+    bool missing = false;
+
+    for (uint32_t i = 0; i < keeper->list->count; i++) {
+        struct held *held = &keeper->held[i];
+        if (held->fresh && !fresh_look(keeper, i))
+            return false;
+        held->fresh = false;
+        missing = missing || (held->missing && is_counted(keeper, i));
+    }
+    if (!missing)
+        all_continue(keeper);
+    return true;
 }
 
 /* A directory that cannot be watched would be a hole that nobody speaks of. */
 static bool directory_watch(struct keeper *keeper, uint32_t at)
 {
-    int before = keeper->watches[at];
+    int before = keeper->watches[at], error;
     keeper->watches[at] = inotify_add_watch(keeper->events, keeper->list->directories.items[at], EVENTS);
+    error = errno;
     if (before >= 0 && before != keeper->watches[at])
         inotify_rm_watch(keeper->events, before);
-    return keeper->watches[at] >= 0 || is_gone(errno);
+    errno = error;
+    return keeper->watches[at] >= 0 || is_gone(error);
 }
 
-/* Settles everything at or below `path`. Watches come first: what changes later is then heard of. */
-static bool settle(struct keeper *keeper, const char *path)
+/* Settles everything at or below `path`, where `event` was. Watches come first: what changes later is then heard of. */
+static bool settle(struct keeper *keeper, const char *path, uint32_t event)
 {
     const struct watch_list *list = keeper->list;
     for (uint32_t i = 0; i < list->directories.count; i++)
@@ -144,9 +292,10 @@ static bool settle(struct keeper *keeper, const char *path)
             return lost(keeper, place, "watching its directory", errno);
         }
     for (uint32_t i = 0; i < list->count; i++)
-        if (path_covers(path, list->items[i].path) && !place_settle(keeper, i))
+        if (path_covers(path, list->items[i].path) &&
+            !place_settle(keeper, i, event, strcmp(path, list->items[i].path) != 0))
             return false;
-    return true;
+    return settled_look(keeper);
 }
 
 /* Whether something that is watched for is at `path` or below it. */
@@ -167,13 +316,13 @@ static bool event_heed(struct keeper *keeper, const struct inotify_event *event)
 {
     char path[PATH_MAX + NAME_MAX + 2];
     if ((event->mask & IN_Q_OVERFLOW) != 0)
-        return settle(keeper, "/");
+        return settle(keeper, "/", IN_DELETE);
     for (uint32_t i = 0; event->len > 0 && i < keeper->list->directories.count; i++) {
         const char *directory = keeper->list->directories.items[i];
         if (keeper->watches[i] != event->wd)
             continue;
         snprintf(path, sizeof path, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, event->name);
-        if (matters(keeper, path) && !settle(keeper, path))
+        if (matters(keeper, path) && !settle(keeper, path, event->mask))
             return false;
     }
     return true;
@@ -182,13 +331,33 @@ static bool event_heed(struct keeper *keeper, const struct inotify_event *event)
 static bool events_heed(struct keeper *keeper)
 {
     ssize_t got = read(keeper->events, keeper->buffer, EVENT_BYTES);
+    uint64_t first = keeper->heard;
+    keeper->heard += got > 0 ? (uint64_t)got : 0;
     for (ssize_t at = 0; at < got;) {
         const struct inotify_event *event = (const void *)(keeper->buffer + at);
+        keeper->at = first + (uint64_t)at;
         if (!event_heed(keeper, event))
             return false;
         at += (ssize_t)(sizeof *event + event->len);
     }
     return got > 0 || errno == EAGAIN || errno == EINTR;
+}
+
+/* Nothing runs yet that could have made use of what had to be put right. */
+static bool beginning_tell(struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->list->count; i++) {
+        struct held *held = &keeper->held[i];
+        if (held->below >= 0)
+            close(held->below);
+        held->below = -1;
+        if (held->fresh && is_counted(keeper, i) &&
+            !tell(keeper, (struct keeper_message){.kind = held->missing ? KEEPER_MISSING : KEEPER_PUT_BACK,
+                                                  .place = i}))
+            return false;
+        held->fresh = false;
+    }
+    return true;
 }
 
 /* Watches, and takes down what is mounted. What the host replaced before that is put right at once. */
@@ -207,12 +376,17 @@ static bool begin(struct keeper *keeper)
             ready.error = errno;
     }
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i].kind != WATCH_LINK)
-            keeper->held[i].mount = mount_at(list->items[i].path);
-        if (keeper->held[i].mount == 0 && !place_settle(keeper, i))
+        uint64_t mount = list->items[i].kind == WATCH_LINK ? 0 : mount_at(list->items[i].path);
+        keeper->held[i].below = -1;
+        if (mount != 0)
+            VECTOR_PUSH(keeper->arena, &keeper->held[i].own, mount);
+        else if (!place_settle(keeper, i, IN_MOVED_TO, false))
             return false;
     }
-    return tell(keeper, ready);
+    if (!beginning_tell(keeper) || !tell(keeper, ready))
+        return false;
+    keeper->running = true;
+    return true;
 }
 
 static bool unable(const struct keeper *keeper, const char *step)
@@ -231,13 +405,17 @@ static bool enter(struct keeper *keeper)
     if (!packet_take(keeper->socket, &byte, sizeof byte, &namespace) || namespace < 0)
         return false;
     bool inside = keeper_enter(namespace, &step) && keeper_masks_make(&keeper->masks, keeper->list, &step);
+    if (inside && !inmates_find(&keeper->inmates, keeper->arena)) {
+        step = "the sandbox's processes";
+        inside = false;
+    }
     close(namespace);
     return inside || unable(keeper, step);
 }
 
-void keeper_run(struct arena *arena, const struct watch_list *list, int socket)
+void keeper_run(struct arena *arena, const struct watch_list *list, struct keeper_stop *stop, int socket)
 {
-    struct keeper keeper = {.arena = arena, .list = list, .socket = socket, .events = -1};
+    struct keeper keeper = {.arena = arena, .list = list, .stop = stop, .socket = socket, .events = -1};
 
     keeper.held = arena_array(arena, (size_t)list->count + 1, sizeof *keeper.held);
     keeper.watches = arena_array(arena, (size_t)list->directories.count + 1, sizeof *keeper.watches);
@@ -247,8 +425,13 @@ void keeper_run(struct arena *arena, const struct watch_list *list, int socket)
     for (;;) {
         struct pollfd ready[] = {{.fd = keeper.events, .events = POLLIN},
                                  {.fd = keeper.socket, .events = POLLIN}};
-        if (poll(ready, 2, -1) < 0 && errno != EINTR)
+        int count = poll(ready, 2, keeper.inmates.stopped ? REST_MILLISECONDS : -1);
+        if (count < 0 && errno != EINTR)
             return;
+        if (keeper.inmates.stopped && !inmates_rest(&keeper.inmates)) {
+            lost(&keeper, 0, "something in the sandbox was continued", 0);
+            return;
+        }
         if (ready[1].revents != 0 || (ready[0].revents != 0 && !events_heed(&keeper)))
             return;
     }

@@ -1,5 +1,7 @@
 #include "runtime/keeper_mount.h"
 
+#include "runtime/inmates.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -122,14 +124,6 @@ int keeper_open(const char *path)
     return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-static uint64_t mount_number(int tree)
-{
-    struct statx status;
-    if (statx(tree, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0)
-        return 0;
-    return status.stx_mnt_id;
-}
-
 /* What belongs on what `entry` is: a mask that is kept for later, or a copy of the mount that shows it. */
 static int cover_of(struct keeper_masks *masks, const struct watch_place *place, int entry, bool directory)
 {
@@ -153,9 +147,13 @@ static void mask_renew(int *mask)
     *mask = next;
 }
 
-uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *place, const char **step)
+uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *place, int *below,
+                      const char **step)
 {
     struct stat status;
+    bool top;
+
+    *below = -1;
     *step = "opening it";
     int entry = keeper_open(place->path);
     if (entry < 0 || fstat(entry, &status) != 0)
@@ -168,13 +166,16 @@ uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *plac
     bool directory = S_ISDIR(status.st_mode);
     *step = "making what covers it";
     int tree = cover_of(masks, place, entry, directory);
-    uint64_t number = tree < 0 ? 0 : mount_number(tree);
+    uint64_t number = tree < 0 ? 0 : mount_of(tree, "", AT_EMPTY_PATH, &top);
     *step = "covering it";
     if (number != 0 &&
         syscall(SYS_move_mount, tree, "", entry, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
         number = 0;
     int error = errno;
-    close(entry);
+    if (number != 0)
+        *below = entry;
+    else
+        close(entry);
     if (place->kind == WATCH_MASK && number != 0)
         mask_renew(directory ? &masks->directory : &masks->file);
     else if (place->kind != WATCH_MASK && tree >= 0)

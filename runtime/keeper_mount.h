@@ -23,5 +23,7 @@ bool keeper_masks_make(struct keeper_masks *masks, const struct watch_list *list
 int keeper_open(const char *path);
 
 /* Mounts on `place` what belongs there: a mask, the file itself read-only, or a directory itself. Returns the
- * number of that mount; 0 with errno and `*step` on failure. */
-uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *place, const char **step);
+ * number of that mount (mount_of), and `*below`, a descriptor of what it stands on; 0 with errno and `*step` on
+ * failure. */
+uint64_t keeper_cover(struct keeper_masks *masks, const struct watch_place *place, int *below,
+                      const char **step);

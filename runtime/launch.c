@@ -380,7 +380,7 @@ static bool step_start(struct launch *launch)
             close(launch->streams.inside[i]);
     if (!engine->check(launch->arena, &launch->engine, &launch->notes))
         return false;
-    watch_start(launch->arena, &launch->plan, &launch->facts, &launch->watch);
+    watch_start(launch->arena, &launch->plan, &launch->facts, launch->nested, &launch->watch);
     launch->sandbox.keeper = launch->watch.keeper;
     struct outcome outcome = sandbox_await(launch->arena, &launch->sandbox, &launch->signals,
                                            &launch->evidence, &launch->terminal.master);
@@ -392,7 +392,6 @@ static bool step_watch(struct launch *launch)
     const char *error = NULL;
     struct watch_run run = {.arena = launch->arena,
                             .lease = &launch->lease,
-                            .status = launch->sandbox.status,
                             .placeholders = launch->placeholders,
                             .state = launch->prepared.state,
                             .directory = launch->prepared.directory};

@@ -281,7 +281,7 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
         if (!packet_take(sandbox->status, &message, sizeof message, &unwanted))
             break;
         /* What the watch stops for a moment goes on by itself. */
-        if (message.kind == STATUS_STOPPED && !(watch->stops && message.number == SIGSTOP))
+        if (message.kind == STATUS_STOPPED && !(message.number == SIGSTOP && watch_stopped(watch)))
             suspend(sandbox, terminal);
         started = started || message.kind == STATUS_STARTED;
         running = message_heed(&message, &outcome);

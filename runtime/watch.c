@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -46,12 +47,13 @@ SBX_NORETURN static void become_keeper(struct arena *arena, const struct watch *
     if (prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == launcher) {
         prctl(PR_SET_NAME, "sbx-keeper");
         turns_shorten();
-        keeper_run(arena, &watch->list, socket);
+        keeper_run(arena, &watch->list, watch->stop, socket);
     }
     _exit(EXIT_FAILURE);
 }
 
-void watch_start(struct arena *arena, const struct plan *plan, const struct facts *facts, struct watch *watch)
+void watch_start(struct arena *arena, const struct plan *plan, const struct facts *facts, bool nested,
+                 struct watch *watch)
 {
     int ends[2];
     pid_t launcher = getpid();
@@ -59,7 +61,13 @@ void watch_start(struct arena *arena, const struct plan *plan, const struct fact
     *watch = (struct watch){.list = watch_list_make(arena, plan, facts), .socket = -1};
     if (watch->list.count == 0 || !measure_holds(MEASURE_WATCH))
         return;
+    watch->list.nested = nested;
     watch->why = "no process could be started for it";
+    watch->stop = mmap(NULL, sizeof *watch->stop, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (watch->stop == MAP_FAILED) {
+        watch->stop = NULL;
+        return;
+    }
     watch->gone = arena_array(arena, watch->list.count, sizeof *watch->gone);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return;
@@ -85,9 +93,9 @@ static const char *lost_text(struct arena *arena, const struct watch *watch,
 {
     return arena_format(
         arena,
-        "the host replaced %s, or something on the way to it, and it cannot be held any more: %.*s: %s",
+        "the host replaced %s, or something on the way to it, and it cannot be held any more: %.*s%s%s",
         place_name(arena, watch, message->place), (int)sizeof message->step, message->step,
-        strerror(message->error));
+        message->error == 0 ? "" : ": ", message->error == 0 ? "" : strerror(message->error));
 }
 
 static bool message_take(const struct watch *watch, struct keeper_message *message)
@@ -142,27 +150,17 @@ int watch_timeout(const struct watch *watch, int milliseconds)
     return milliseconds >= 0 && milliseconds < left ? milliseconds : (int)left;
 }
 
-static void signal_all(const struct watch *watch, int number)
-{
-    struct status_message message = {.kind = STATUS_SIGNAL_ALL, .number = number};
-    send(watch->run.status, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 static void gone_set(struct watch *watch, uint32_t place, bool gone)
 {
     if (watch->gone[place] == gone)
         return;
     watch->gone[place] = gone;
     watch->missing += gone ? 1 : UINT32_MAX;
-    if (gone && watch->missing == 1) {
+    if (gone && watch->missing == 1)
         watch->deadline = now_milliseconds() + WATCH_GRACE_MILLISECONDS;
-        watch->stops = true;
-        signal_all(watch, SIGSTOP);
-    }
     if (!gone && watch->missing == 0) {
         watch->deadline = 0;
         watch->placed = false;
-        signal_all(watch, SIGCONT);
     }
 }
 
@@ -236,6 +234,13 @@ bool watch_heed(struct watch *watch, short events)
     if (watch->deadline == 0 || now_milliseconds() < watch->deadline)
         return true;
     return placeholders_put(watch);
+}
+
+bool watch_stopped(const struct watch *watch)
+{
+    return watch->stop != NULL &&
+           (atomic_load(&watch->stop->until) == INT64_MAX ||
+            now_milliseconds() - atomic_load(&watch->stop->until) < WATCH_ECHO_MILLISECONDS);
 }
 
 void watch_end(struct watch *watch)

@@ -13,13 +13,12 @@
 
 #include <poll.h>
 
-enum { WATCH_GRACE_MILLISECONDS = 200, WATCH_START_MILLISECONDS = 2000 };
+enum { WATCH_GRACE_MILLISECONDS = 200, WATCH_START_MILLISECONDS = 2000, WATCH_ECHO_MILLISECONDS = 100 };
 
 /* What the watch needs of a run. */
 struct watch_run {
     struct arena *arena;
     struct lease *lease;
-    int status; /* socket to process 1 */
     struct placeholder_set *placeholders;
     const char *state, *directory; /* for a turn (turn.h) */
 };
@@ -32,16 +31,17 @@ struct watch {
     bool holds;      /* it is there, and all of its directories are watched */
     const char *why; /* not; NULL: nothing needs to be watched */
     uint32_t directories;
-    uint32_t missing; /* places at which nothing is */
-    int64_t deadline; /* until when the command is stopped for that; 0: it is not */
-    bool placed;      /* placeholders were put there, and are still to be covered */
-    bool *gone;       /* of each place */
-    bool stops;       /* it has stopped the command once */
-    const char *lost; /* why the run was ended, or NULL */
+    uint32_t missing;         /* places at which nothing is */
+    int64_t deadline;         /* until when the command is stopped for that; 0: it is not */
+    bool placed;              /* placeholders were put there, and are still to be covered */
+    bool *gone;               /* of each place */
+    struct keeper_stop *stop; /* shared with the keeper, or NULL */
+    const char *lost;         /* why the run was ended, or NULL */
 };
 
-/* Starts the keeper if `plan` has anything to watch. A failure is only why it does not hold. */
-void watch_start(struct arena *arena, const struct plan *plan, const struct facts *facts,
+/* Starts the keeper if `plan` has anything to watch; `nested`: the command may make mount namespaces. A
+ * failure is only why it does not hold. */
+void watch_start(struct arena *arena, const struct plan *plan, const struct facts *facts, bool nested,
                  struct watch *watch);
 
 /* Lets it into the sandbox whose mount namespace that is (or -1) and waits until it watches. False with
@@ -54,6 +54,9 @@ int watch_timeout(const struct watch *watch, int milliseconds);
 /* Hears what the keeper has to say, if `events` of its socket (poll) say so, and what is due by time. False
  * if the run has to end; `lost` then says why. */
 bool watch_heed(struct watch *watch, short events);
+
+/* Whether the keeper has stopped everything inside, or had until a moment ago: word of that comes later. */
+bool watch_stopped(const struct watch *watch);
 
 /* Kills the keeper and leaves waiting for it to watch_reap: the kernel takes some milliseconds to forget what was
  * watched, in which there is other work to do. Safe to call twice. */

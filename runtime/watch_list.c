@@ -68,6 +68,15 @@ static void directories_add(struct maker *maker, const char *top, const char *pa
         VECTOR_PUSH(maker->arena, &maker->list.directories, directory);
 }
 
+/* Whether all mounts around the current item, from the index `top` on, only may be read. */
+static bool is_closed(const struct maker *maker, uint32_t top)
+{
+    for (uint32_t i = top; i < maker->around.count; i++)
+        if (maker->around.items[i]->operation->kind != PLAN_BIND_READ)
+            return false;
+    return true;
+}
+
 static bool kind_of(const struct item *item, const struct item *around, enum watch_kind *kind)
 {
     bool writable = around->operation->kind != PLAN_BIND_READ;
@@ -111,6 +120,7 @@ static void item_take(struct maker *maker, const struct item *item)
         struct watch_place place = {.path = item->path, .text = item->text};
         if (kind_of(item, around, &place.kind)) {
             place.directory = item->operation != NULL && item->operation->kind == PLAN_MASK_DIRECTORY;
+            place.closed = is_closed(maker, top);
             directories_add(maker, maker->around.items[top]->path, item->path);
             VECTOR_PUSH(maker->arena, &maker->list, place);
         }

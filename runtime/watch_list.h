@@ -21,11 +21,13 @@ struct watch_place {
     const char *path; /* the same inside and on the host */
     const char *text; /* of WATCH_LINK: where it leads */
     bool directory;   /* it is one, as far as the plan knows */
+    bool closed;      /* nothing on the way to it can be written by the command */
 };
 
 struct watch_list {
     struct watch_place *items; /* what lies above comes first */
     uint32_t count, capacity;
+    bool nested; /* the command may have mount namespaces of its own, in which nothing can be put back */
     struct {
         const char **items; /* in which entries could change, what lies above first, each once */
         uint32_t count, capacity;

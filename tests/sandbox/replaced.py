@@ -80,6 +80,17 @@ def exchange(path):
     os.unlink(path + ".other")
 
 
+def check_held(output, code, lease, why=""):
+    """What came while nothing was at the place, before everything was stopped, could be the command's own: whether it
+    did is a matter of microseconds. It is covered again, or the run is ended."""
+    if "mask.lost" in kinds(lease):
+        equal(code, 137, f"{why}: {output}")
+        check("the command could have put it there" in output or "went away uncovered" in output, f"{why}: {output}")
+        return False
+    check("mask.replaced" in kinds(lease) and set(kinds(lease)) <= {"mask.replaced", "mask.removed"}, f"{why}: {lease['events']}")
+    return True
+
+
 READ = f"cat .env 2>&1; cp .env copy 2>&1; grep -r {NEW} . 2>/dev/null && echo SEEN; echo x > .env; mv .env e; rm -f .env; ln .env l; ls -A"
 
 
@@ -92,7 +103,7 @@ def a_denied_file_that_the_host_replaces_stays_closed():
             check("SEEN" not in output and NEW not in output, f"{way.__name__}: {output}")
             with open(f"{work}/.env") as file:
                 equal(file.read(), NEW, way.__name__)
-            check("mask.replaced" in kinds(lease) and set(kinds(lease)) == {"mask.replaced"}, f"{way.__name__}: {lease['events']}")
+            check(check_held(output, code, lease, way.__name__) or way != replace, output)
             equal({event["arg"] for event in lease["events"]}, {f"{work}/.env"})
 
 
@@ -103,6 +114,7 @@ def a_file_that_is_replaced_a_hundred_times_is_closed_afterwards():
             replace(f"{work}/.env")
         code, output, lease = finish()
         check("SEEN" not in output, output)
+        check_held(output, code, lease)
 
 
 @test
@@ -141,9 +153,9 @@ def a_denied_directory_that_is_swapped_stays_closed():
         os.rename(f"{work}/dir", f"{work}/old")
         os.rename(f"{work}/other", f"{work}/dir")
         code, output, lease = finish()
-        check("SEEN" not in output and "old\n" in output.split("ls: ")[-1], output)
-        check("plain" not in output, f"the old directory was opened: {output}")
-        equal(kinds(lease), ["mask.replaced"])
+        check("SEEN" not in output, output)
+        if check_held(output, code, lease):
+            check("old\n" in output.split("ls: ")[-1] and "plain" not in output, f"the old directory was opened: {output}")
         equal(sorted(os.listdir(f"{work}/dir")), ["key"])
 
 
@@ -156,11 +168,11 @@ def a_directory_above_a_denied_file_that_is_swapped_changes_nothing():
         os.rename(f"{work}/dir", f"{work}/old")
         os.rename(f"{work}/other", f"{work}/dir")
         code, output, lease = finish()
-        check("SEEN" not in output and output.startswith(NEW + "-plain"), output)
+        check("SEEN" not in output, output)
+        check(not check_held(output, code, lease) or output.startswith(NEW + "-plain"), output)
         equal(sorted(os.listdir(f"{work}/dir")), ["key", "plain"])
         with open(f"{work}/dir/plain") as file:
             equal(file.read(), NEW + "-plain\n", output)
-        equal(kinds(lease), ["mask.replaced", "mask.replaced"])
 
 
 @test
@@ -172,7 +184,8 @@ def a_directory_may_be_swapped_again_and_again():
             os.rename(f"{work}/n{number}", f"{work}/dir")
             time.sleep(0.01)
         code, output, lease = finish()
-        check("SEEN" not in output and "dir" in output, output)
+        check("SEEN" not in output, output)
+        check_held(output, code, lease)
 
 
 @test
@@ -186,7 +199,7 @@ def a_file_that_becomes_a_directory_or_the_other_way_round_stays_closed():
         code, output, lease = finish()
         check("SEEN" not in output, output)
         equal(os.listdir(f"{work}/.env"), ["key"])
-        check({"mask.replaced"} <= set(kinds(lease)), str(lease["events"]))
+        check_held(output, code, lease)
 
 
 @test
@@ -330,7 +343,7 @@ def a_storm_of_other_changes_hides_nothing():
         w.make("work/over")
         code, output, lease = finish()
         check("SEEN" not in output, output[-300:])
-        check("mask.replaced" in kinds(lease), str(lease["events"]))
+        check_held(output, code, lease)
 
 
 @test
