@@ -278,8 +278,11 @@ struct outcome sandbox_run(struct arena *arena, struct sandbox *sandbox, const s
             close_once(&sandbox->errors);
         if (ready[STATUS].revents == 0)
             continue;
-        if (!packet_take(sandbox->status, &message, sizeof message, &unwanted))
+        if (!packet_take(sandbox->status, &message, sizeof message, &unwanted)) {
+            if (!watch_heed_last(watch))
+                return (struct outcome){.kind = OUTCOME_UNHELD};
             break;
+        }
         /* What the watch stops for a moment goes on by itself. */
         if (message.kind == STATUS_STOPPED && !(message.number == SIGSTOP && watch_stopped(watch)))
             suspend(sandbox, terminal);

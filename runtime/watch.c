@@ -236,6 +236,14 @@ bool watch_heed(struct watch *watch, short events)
     return placeholders_put(watch);
 }
 
+bool watch_heed_last(struct watch *watch)
+{
+    struct pollfd ready = {.fd = watch->socket, .events = POLLIN};
+    while (watch->lost == NULL && poll(&ready, 1, 0) > 0)
+        watch_heed(watch, ready.revents);
+    return watch->lost == NULL;
+}
+
 bool watch_stopped(const struct watch *watch)
 {
     return watch->stop != NULL &&

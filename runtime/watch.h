@@ -55,6 +55,9 @@ int watch_timeout(const struct watch *watch, int milliseconds);
  * if the run has to end; `lost` then says why. */
 bool watch_heed(struct watch *watch, short events);
 
+/* Hears what the keeper has said up to now, when process 1 has ended: it may have killed it. As watch_heed. */
+bool watch_heed_last(struct watch *watch);
+
 /* Whether the keeper has stopped everything inside, or had until a moment ago: word of that comes later. */
 bool watch_stopped(const struct watch *watch);
 
