@@ -90,17 +90,38 @@ static void put_parameters(struct buffer *out, const struct profile *profile)
 static void put_define(struct buffer *out, const char *name, bool required)
 {
     if (required)
-        buffer_format(out, "(define %s_PATH (param \"%s\"))\n", name, name);
+        buffer_format(out, "(define %s_PATH (resolved (param \"%s\")))\n", name, name);
     else
-        buffer_format(out, "(define %s_PATH (if (param \"%s\") (param \"%s\") \"/dev/null/unset\"))\n", name,
-                      name, name);
+        buffer_format(out,
+                      "(define %s_PATH (if (param \"%s\") (resolved (param \"%s\")) \"/dev/null/unset\"))\n",
+                      name, name, name);
 }
+
+/* Rules on another spelling of a path match nothing, so that a deny would be none. */
+static const char resolved[] =
+    "\n; A parameter that is empty, not absolute, ends in a slash or leads through a link of macOS refuses "
+    "the\n"
+    "; profile: the rules made of it would match nothing.\n"
+    "(define (begins text start)\n"
+    "  (and (>= (string-length text) (string-length start))\n"
+    "       (string=? (substring text 0 (string-length start)) start)))\n"
+    "(define (ends-in-slash text)\n"
+    "  (string=? (substring text (- (string-length text) 1) (string-length text)) \"/\"))\n"
+    "(define (resolved text)\n"
+    "  (and text\n"
+    "       (begins text \"/\")\n"
+    "       (not (ends-in-slash text))\n"
+    "       (not (begins (string-append text \"/\") \"/tmp/\"))\n"
+    "       (not (begins (string-append text \"/\") \"/var/\"))\n"
+    "       (not (begins (string-append text \"/\") \"/etc/\"))\n"
+    "       text))\n";
 
 static void put_defines(struct buffer *out, const struct profile *profile)
 {
     bool required = false;
     for (int root = 0; root < ROOTS; root++)
         required = required || profile->used[root] || profile->account[root];
+    buffer_string(out, resolved);
     buffer_string(
         out, required ? "\n; The parameters. Without a required one the profile is refused; what hangs on an "
                         "optional one that is\n; missing speaks of a path that cannot be.\n"

@@ -228,12 +228,33 @@ static void no_byte_leaves_a_string_that_is_cut(void **state)
         }
 }
 
+/* Rules made of such a value would match nothing. */
+static void a_root_that_is_no_resolved_path_is_refused(void **state)
+{
+    static const char *const bad[] = {"", "w", "/", "/w/", "/tmp", "/tmp/w", "/var/w", "/etc"};
+    static const char *const good[] = {"/w", "/private/tmp/w", "/tmpx", "/variety/w", "/e"};
+    (void)state;
+    struct arena *arena = arena_create(0);
+    struct buffer profile = profile_with(arena, "x");
+    struct seatbelt_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct seatbelt_parameter work = {"WORK", bad[i]};
+        assert_null(seatbelt_read(arena, profile.bytes, profile.length, &work, 1, NULL, NULL, &error));
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const struct seatbelt_parameter work = {"WORK", good[i]};
+        assert_non_null(seatbelt_read(arena, profile.bytes, profile.length, &work, 1, NULL, NULL, &error));
+    }
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_byte_leaves_its_place),
         cmocka_unit_test(no_text_leaves_its_place),
         cmocka_unit_test(no_byte_leaves_a_string_that_is_cut),
+        cmocka_unit_test(a_root_that_is_no_resolved_path_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
