@@ -316,10 +316,13 @@ bool lease_write(struct arena *arena, const struct lease *lease, const struct le
     else if (place->directory >= 0)
         written = write_file(arena, lease, place, &text);
     if (!written)
-        note_add(notes, (struct note){
-                            .code = SBX411_LEASE_UNWRITABLE,
-                            .text = arena_format(arena, "the lease cannot be written: %s", strerror(errno)),
-                            .help = "name another place with --lease"});
+        note_add(
+            notes,
+            (struct note){.code = SBX411_LEASE_UNWRITABLE,
+                          .text = arena_format(
+                              arena, "the lease%s%s cannot be written: %s", place->path == NULL ? "" : " ",
+                              place->path == NULL ? "" : escape_string(arena, place->path), strerror(errno)),
+                          .help = "name another place with --lease"});
     if (written && place->keep_few && lease->ended[0] != '\0')
         remove_old(place);
     return written;

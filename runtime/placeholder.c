@@ -11,11 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MODE_FILE = S_ISVTX | 0644, MODE_DIRECTORY = S_ISVTX | 0755, LOCK_TRIES = 200 };
+enum {
+    MODE_FILE = S_ISVTX | 0644,
+    MODE_DIRECTORY = S_ISVTX | 0755,
+    LOCK_TRIES = 200,
+    OTHER_DESCRIPTORS = 64
+};
 
 /* Something that was made, by this run or by one that it shares it with: `name` in the directory whose
  * descriptor is `parent`. */
@@ -348,13 +354,54 @@ static bool places_join(struct placeholder_set *set, const struct facts *facts, 
     return true;
 }
 
+/* How many files and directories it takes, but for those that hide a directory from Git. */
+static rlim_t entries_wanted(const struct facts *facts)
+{
+    rlim_t entries = 0;
+    const char *before = "";
+    for (uint32_t i = 0; i < facts->missing_count; i++) {
+        const char *path = facts->missing[i].path;
+        for (size_t end = strlen(facts->missing[i].ancestor); path[end] != '\0';) {
+            end += 1 + strcspn(path + end + 1, "/");
+            bool shared = strncmp(before, path, end) == 0 && (before[end] == '/' || before[end] == '\0');
+            entries += !shared;
+        }
+        before = path;
+    }
+    return entries;
+}
+
+/* Each is held by a descriptor while the run lasts. The command gets its own limit back. */
+static bool descriptors_reserve(const struct facts *facts, struct note_list *notes)
+{
+    struct rlimit files;
+    rlim_t wanted = entries_wanted(facts);
+    if (wanted == 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return true;
+    if (files.rlim_max < wanted + OTHER_DESCRIPTORS) {
+        note_add(notes,
+                 (struct note){.code = SBX463_PLACEHOLDER_FAILED,
+                               .text = arena_format(notes->arena,
+                                                    "what holds the missing denied paths takes %llu open "
+                                                    "files, and no more than %llu are allowed",
+                                                    (unsigned long long)wanted + OTHER_DESCRIPTORS,
+                                                    (unsigned long long)files.rlim_max),
+                               .help = "raise the limit (ulimit -Hn), or deny a directory that is there"});
+        return false;
+    }
+    rlim_t room = files.rlim_max - files.rlim_cur;
+    files.rlim_cur += 2 * wanted < room ? 2 * wanted : room;
+    setrlimit(RLIMIT_NOFILE, &files);
+    return true;
+}
+
 struct placeholder_set *placeholders_make(struct arena *arena, const struct facts *facts,
                                           const struct placeholder_record *record, struct note_list *notes)
 {
     struct placeholder_set *set = arena_alloc(arena, sizeof *set);
     set->arena = arena;
     set->record = *record;
-    bool made = places_join(set, facts, notes);
+    bool made = descriptors_reserve(facts, notes) && places_join(set, facts, notes);
     for (uint32_t i = 0; made && i < facts->missing_count; i++) {
         const char *error = "it changed meanwhile";
         made = path_make(set, &facts->missing[i], &error);

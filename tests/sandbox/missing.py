@@ -1,6 +1,7 @@
 """Denied paths that do not exist cannot be created, and what holds them is gone afterwards (language.md 7)."""
 import os
 import pwd
+import resource
 
 from lib import IS_ROOT, check, equal, main, test, world
 
@@ -89,6 +90,21 @@ def where_no_placeholder_can_be_put_nothing_runs():
             os.chown(f"{w.work}/theirs", pwd.getpwnam("nobody").pw_uid, 0)
             w.shell("deny $WORK/theirs/key\n", "touch ran").refused("theirs", "another user")
             equal(os.listdir(f"{w.work}/theirs"), [])
+
+
+def with_open_files(soft, hard):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@test
+def each_takes_an_open_file_of_what_the_caller_may_have():
+    with world() as w:
+        policy = w.policy("".join(f"deny write $WORK/d/f{number}\n" for number in range(700)))
+        result = w.shell(policy, "ulimit -Sn; ulimit -Hn", preexec_fn=with_open_files(300, 2000)).succeeded()
+        equal(result.out, "300\n2000\n", "the command's own limit")
+        result = w.shell(policy, "true", preexec_fn=with_open_files(300, 600))
+        result.refused("SBX463", "765 open files", "600", "ulimit")
+        equal(w.tree(), {})
 
 
 @test

@@ -218,6 +218,18 @@ def where_no_record_can_be_written_nothing_runs():
 
 
 @test
+def where_the_lease_has_no_room_its_place_is_named():
+    with world() as w:
+        policy = w.policy("")
+        result = in_namespace(w, f"""
+            mkdir -p {w.home}/.local/state; mount -t tmpfs -o mode=700,nr_inodes=4 none {w.home}/.local/state
+            mkdir -p {w.home}/.local/state/sbx/placeholders; touch {w.home}/.local/state/sbx/turn; cd {w.work}
+            "{LAUNCHER}" {policy} -- echo RAN || code=$?; exit $code""")
+        check(result.returncode == 125 and "RAN" not in result.stdout, f"{result}")
+        check(f"{w.home}/.local/state/sbx/" in result.stderr and "No space left" in result.stderr, result.stderr)
+
+
+@test
 def on_a_read_only_file_system_there_is_nothing_to_hold():
     with world() as w:
         policy = w.policy(POLICY)
