@@ -187,7 +187,10 @@ static void find_pins(struct policy_answers *answers)
     struct region_list regions = bound_regions(answers->arena, bound, NULL, 0);
     for (uint32_t i = 0; i < regions.count; i++) {
         const char *path = regions.items[i].path;
-        if (regions.items[i].level < level_around(bound, path, strlen(path)))
+        const struct bound_rule *why = regions.items[i].why;
+        /* Above what a pattern denies only its fixed start is known to have to stay; see below. */
+        if ((why == NULL || !why->at.pattern) &&
+            regions.items[i].level < level_around(bound, path, strlen(path)))
             pin_upwards(answers, path);
     }
     for (uint32_t i = 0; i < bound->rules.count; i++) {

@@ -19,9 +19,9 @@ struct judge {
     struct arena *arena;
     struct seatbelt_profile *profile;
     const struct bound_policy *bound;
-    struct seatbelt_view *view; /* what the policy says of places */
-    struct policy_answers *answers;
-    const char *root_values[ROOTS]; /* of roots that are parameters */
+    struct seatbelt_view *view;                     /* what the policy says of places */
+    struct policy_answers *answers, *exact_answers; /* the latter as where case counts */
+    const char *root_values[ROOTS];                 /* of roots that are parameters */
     struct {
         const char **items; /* folded */
         uint32_t count, size;
@@ -76,7 +76,7 @@ struct place {
     const char *path, *valued, *kernel, *folded; /* `kernel` is NULL where a profile says nothing of it */
     struct seatbelt_said said[2];                /* by enum comparing */
     bool alone;                                  /* it has one name */
-    enum wanted moving;
+    enum wanted moving[2];                       /* the same */
 };
 
 /* --- directories that lead on --------------------------------------------------------------------------- */
@@ -345,11 +345,15 @@ static bool begins_area(const struct judge *judge, const char *path)
 }
 
 /* What is known of whether the place may be moved. */
-static enum wanted moving_at(const struct judge *judge, const struct place *place)
+static enum wanted moving_at(const struct judge *judge, const struct place *place,
+                             enum seatbelt_comparing how)
 {
     const struct query query = {.kind = QUERY_RENAME, .name = place->valued, .length = strlen(place->valued)};
     struct reply reply = policy_answer(judge->answers, &query);
     if (!place->alone || reply.text == NULL)
+        return WANT_NOTHING;
+    struct reply exact = how == CASE_COUNTS ? policy_answer(judge->exact_answers, &query) : reply;
+    if (exact.text == NULL || strcmp(reply.text, exact.text) != 0)
         return WANT_NOTHING;
     if (strcmp(reply.text, "deny") == 0)
         return begins_area(judge, place->valued) ? WANT_NOTHING : WANT_DENY;
@@ -371,7 +375,8 @@ static const struct place *place_at(const struct judge *judge, const char *path)
     place->said[CASE_COUNTS] = seatbelt_says(judge->view, place->valued, CASE_COUNTS);
     place->said[CASE_IGNORED] = seatbelt_says(judge->view, place->valued, CASE_IGNORED);
     place->alone = seatbelt_has_one_name(judge->view, place->valued);
-    place->moving = moving_at(judge, place);
+    place->moving[CASE_COUNTS] = moving_at(judge, place, CASE_COUNTS);
+    place->moving[CASE_IGNORED] = moving_at(judge, place, CASE_IGNORED);
     return place;
 }
 
@@ -388,7 +393,7 @@ static void check_path(struct check *check, enum query_kind kind, const struct p
 {
     const struct seatbelt_said *said = &place->said[how];
     bool unsure = said->least < LEVEL_WRITE && said->most == LEVEL_WRITE;
-    enum wanted moving = unsure ? WANT_NOTHING : place->moving;
+    enum wanted moving = unsure ? WANT_NOTHING : place->moving[how];
     bool fold = how == CASE_IGNORED;
     struct seatbelt_question question = {.path = asked, .fold_case = fold, .vnode = SEATBELT_VNODE_FILE};
     switch (kind) {
@@ -780,6 +785,11 @@ bool judge_seatbelt(const struct read_request *request, const struct judge_value
     }
     judge->view = seatbelt_view_create(request->arena, judge->bound);
     judge->answers = policy_answers_create(request->arena, judge->bound);
+    struct bound_policy *exact = arena_alloc(request->arena, sizeof *exact);
+    *exact = *judge->bound;
+    exact->bindings.system = SYSTEM_LINUX;
+    bound_seal(exact, NULL);
+    judge->exact_answers = policy_answers_create(request->arena, exact);
     find_leading(judge);
     VECTOR_PUSH(request->arena, readers,
                 (struct reader){.state = judge,

@@ -12,7 +12,7 @@ struct seatbelt_view {
     const struct bound_policy *bound;
     /* What is granted by the rules that grant, and what is left by the others; of those what the names in
      * their own case leave, and what patterns do. */
-    struct bound_policy *grants, *folded_grants, *caps, *folded_caps, *exact_caps, *pattern_caps;
+    struct bound_policy *grants, *folded_grants, *any_grants, *caps, *folded_caps, *exact_caps, *pattern_caps;
     bool grants_volume; /* a grant names something on the data volume */
 };
 
@@ -119,8 +119,11 @@ struct seatbelt_said seatbelt_says(const struct seatbelt_view *view, const char 
     for (uint32_t i = 0; i < count && how == CASE_IGNORED; i++) {
         const char *folded = json_fold(view->arena, names[i]);
         enum level level = bound_level(view->folded_grants, folded, strlen(folded));
-        least = lower(least, level);
-        most = higher(most, level);
+        /* Where names of another spelling grant too, any of them may be the one that is there. */
+        if (level != bound_level(view->grants, names[i], strlen(names[i]))) {
+            least = lower(least, level);
+            most = higher(most, bound_level(view->any_grants, folded, strlen(folded)));
+        }
         may_be = may_be || bound_socket(view->folded_grants, folded, strlen(folded));
     }
     said.least = lower(said.least, least);
@@ -191,6 +194,17 @@ static void grant_all(const struct seatbelt_view *view, struct bound_policy *cop
     }
 }
 
+/* Makes each grant an automatic one, of which the highest holds. */
+static void make_equal(const struct seatbelt_view *view, struct bound_policy *copy)
+{
+    for (uint32_t i = 0; i < copy->rules.count; i++) {
+        struct rule *rule = arena_alloc(view->arena, sizeof *rule);
+        *rule = *copy->rules.items[i].rule;
+        rule->automatic = rule->automatic || rule->kind == RULE_GRANT;
+        copy->rules.items[i].rule = rule;
+    }
+}
+
 struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bound_policy *bound)
 {
     struct seatbelt_view *view = arena_alloc(arena, sizeof *view);
@@ -206,6 +220,10 @@ struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bou
     }
     bound_seal(view->grants, NULL);
     bound_seal(view->folded_grants, NULL);
+    view->any_grants = part_of(view, true, false);
+    fold_paths(view, view->any_grants);
+    make_equal(view, view->any_grants);
+    bound_seal(view->any_grants, NULL);
     struct bound_policy **const caps[] = {&view->caps, &view->folded_caps, &view->exact_caps,
                                           &view->pattern_caps};
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {

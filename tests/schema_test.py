@@ -110,6 +110,13 @@ def main():
                 name = f"{os.path.basename(path)} {' '.join(where[2:3] + options[:1])}"
                 totals.document(f"json of {name}", policy, run([path, "-t", "json", "-o", "-", *where]))
                 totals.document(f"show of {name}", show, run(["show", path, "--json", *where]))
+        verify, artifact = validator("sbx-verify"), os.path.join(folder, "everything.json")
+        run([everything, "-t", "json", "-o", artifact, "--pure", "--managed", managed])
+        equal = run(["verify", artifact, everything, "--json", "--pure", "--managed", managed])
+        totals.document("verify of equal ones", verify, equal)
+        different = json.loads(run(["verify", artifact, everything, "--json", "--pure"]).stdout)
+        problems = [error.message[:200] for error in verify.iter_errors(different)]
+        totals.judge("verify of different ones", problems or ([] if not different["equal"] else ["they are equal"]))
         answers = run(["why", everything, "--batch", "--pure"], QUESTIONS).stdout.splitlines()
         totals.judge("as many answers as questions", [] if len(answers) == QUESTIONS.count("\n") else answers)
         for line in answers:

@@ -95,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("SBX_BUILD", os.path.join(HERE, "../../build")))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=2000 // int(os.environ.get("SBX_DIVISOR", "1")))
+    parser.add_argument("--count", type=int, default=1000 // int(os.environ.get("SBX_DIVISOR", "1")))
     parser.add_argument("--world", type=int)
     parser.add_argument("--failures", type=int, default=1, help="stop after this many")
     options = parser.parse_args()
