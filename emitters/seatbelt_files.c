@@ -135,7 +135,7 @@ static void put_outside(struct profile *profile, struct buffer *filter, uint32_t
     const struct bound_policy *bound = profile->request->bound;
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
-        struct place names[PLACE_SPELLINGS * 3];
+        struct place names[PLACE_SPELLINGS];
         if (!is_listed(rule, layer, kind) || rule->rule->nothing || place_is_unknown(&rule->at))
             continue;
         uint32_t count = place_spellings(profile, place_of(profile, rule->rule, &rule->at), false, names);
@@ -193,7 +193,7 @@ void profile_limits(struct profile *profile)
 static void put_exceptions(struct profile *profile, struct buffer *filter, const struct bound_rule *bound)
 {
     for (uint32_t i = 0; i < bound->except_count; i++) {
-        struct place names[PLACE_SPELLINGS * 3];
+        struct place names[PLACE_SPELLINGS];
         if (place_is_unknown(&bound->except[i]))
             continue;
         struct place place = place_of(profile, bound->rule, &bound->except[i]);

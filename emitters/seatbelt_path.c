@@ -5,9 +5,7 @@
 #include "emitters/seatbelt_pattern.h"
 #include "policy/pattern.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 static const char data_volume[] = "/System/Volumes/Data";
 
@@ -107,16 +105,6 @@ static void add_volume(struct arena *arena, struct place out[], uint32_t *count,
     out[(*count)++] = (struct place){root, place.rest, place.pattern};
 }
 
-static const char *normal_form(struct arena *arena, const char *bytes, utf8proc_option_t form)
-{
-    utf8proc_uint8_t *made = NULL;
-    utf8proc_ssize_t size = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)strlen(bytes),
-                                         &made, UTF8PROC_STABLE | form);
-    const char *copy = size < 0 ? bytes : arena_copy(arena, (const char *)made, (size_t)size);
-    free(made);
-    return copy;
-}
-
 static bool is_ascii(const char *bytes)
 {
     for (; *bytes != '\0'; bytes++)
@@ -125,26 +113,8 @@ static bool is_ascii(const char *bytes)
     return true;
 }
 
-static void add_forms(struct arena *arena, struct place out[], uint32_t *count)
-{
-    for (uint32_t i = 0, names = *count; i < names; i++) {
-        const char *rest = out[i].rest;
-        if (is_ascii(rest))
-            continue;
-        const char *forms[] = {normal_form(arena, rest, UTF8PROC_COMPOSE),
-                               normal_form(arena, rest, UTF8PROC_DECOMPOSE)};
-        for (int form = 0; form < 2; form++) {
-            bool known = strcmp(forms[form], rest) == 0 || (form == 1 && strcmp(forms[0], forms[1]) == 0);
-            if (known)
-                continue;
-            out[*count] = out[i];
-            out[(*count)++].rest = forms[form];
-        }
-    }
-}
-
 uint32_t place_spellings(const struct profile *profile, struct place place, bool closes,
-                         struct place out[PLACE_SPELLINGS * 3])
+                         struct place out[PLACE_SPELLINGS])
 {
     struct arena *arena = profile->arena;
     struct place canonical = place_canonical(arena, place);
@@ -160,8 +130,6 @@ uint32_t place_spellings(const struct profile *profile, struct place place, bool
     }
     if (closes && profile->shows_data_volume)
         add_volume(arena, out, &count, canonical);
-    if (closes && !place.pattern)
-        add_forms(arena, out, &count);
     return count;
 }
 
@@ -221,9 +189,17 @@ void place_regex(struct buffer *out, struct place place, bool fold, bool exact)
     buffer_string(out, place.root != NULL ? "))" : ")");
 }
 
+void place_cases(struct buffer *out, struct place place, bool exact)
+{
+    if (is_ascii(place.rest))
+        return;
+    place.rest = pattern_escape(out->arena, place.rest, strlen(place.rest));
+    place_regex(out, place, true, exact);
+}
+
 void place_opens(struct profile *profile, struct buffer *out, struct place place)
 {
-    struct place names[PLACE_SPELLINGS * 3];
+    struct place names[PLACE_SPELLINGS];
     uint32_t count = place_spellings(profile, place, false, names);
     for (uint32_t i = 0; i < count; i++)
         if (place.pattern)
@@ -232,18 +208,9 @@ void place_opens(struct profile *profile, struct buffer *out, struct place place
             place_filter(out, "subpath", names[i]);
 }
 
-/* Whether so many characters have two normalisation forms that the path may come with one in each. */
-static bool has_mixed_forms(struct place place)
-{
-    uint32_t characters = 0;
-    for (const char *at = place.rest; *at != '\0' && !place.pattern; at++)
-        characters += (unsigned char)*at >= 0xc0;
-    return characters > 1;
-}
-
 void place_closes(struct profile *profile, struct buffer *out, struct place place)
 {
-    struct place names[PLACE_SPELLINGS * 3];
+    struct place names[PLACE_SPELLINGS];
     uint32_t count = place_spellings(profile, place, true, names);
     for (uint32_t i = 0; i < count; i++) {
         if (place.pattern) {
@@ -252,11 +219,7 @@ void place_closes(struct profile *profile, struct buffer *out, struct place plac
         }
         place_filter(out, "literal", names[i]);
         place_filter(out, "subpath", names[i]);
-        if (i == 0 && has_mixed_forms(place))
-            place_closes(profile, out,
-                         (struct place){place.root,
-                                        pattern_escape(profile->arena, place.rest, strlen(place.rest)),
-                                        true});
+        place_cases(out, names[i], false);
     }
 }
 

@@ -27,9 +27,9 @@ bool place_is_unknown(const struct bound_path *path);
 struct place place_canonical(struct arena *arena, struct place place);
 
 /* Every name of the place, the given one first; returns how many. With `closes` also those that only matter where the
- * data volume is shown, and of a plain path each normalisation form. */
+ * data volume is shown. */
 uint32_t place_spellings(const struct profile *profile, struct place place, bool closes,
-                         struct place out[PLACE_SPELLINGS * 3]);
+                         struct place out[PLACE_SPELLINGS]);
 
 /* Appends the place as an expression: "/a/b", WORK_PATH or (string-append WORK_PATH "/a"). Not for patterns. */
 void place_expression(struct buffer *out, struct place place);
@@ -39,6 +39,10 @@ void place_filter(struct buffer *out, const char *kind, struct place place);
 
 /* Appends the filter (regex ...) of a pattern; see pattern_regex. */
 void place_regex(struct buffer *out, struct place place, bool fold, bool exact);
+
+/* Appends a filter for a plain place in every case and normalisation form, if its name has characters beyond ASCII: of
+ * those nobody knows how the kernel compares them. With `exact` not for what is below it. */
+void place_cases(struct buffer *out, struct place place, bool exact);
 
 /* Appends filters that match the place and what is below it, as a grant, an `except` or a limit names it. */
 void place_opens(struct profile *profile, struct buffer *out, struct place place);

@@ -83,15 +83,6 @@ static void put_run(struct buffer *out, const char *bytes, size_t length, bool f
 
 /* ---- sets ---- */
 
-static void put_in_set(struct buffer *out, char byte)
-{
-    /* A sign cannot be escaped inside brackets, only placed; a backslash may be read either way, so it stands twice. */
-    if (byte == '\\')
-        buffer_string(out, "\\\\");
-    else
-        buffer_byte(out, byte);
-}
-
 struct set {
     bool has[128];
 };
@@ -135,11 +126,11 @@ static void put_set(struct buffer *out, struct set set, bool negated)
         if (!set.has[value])
             continue;
         unsigned end = range_end(&set, value);
-        put_in_set(out, (char)value);
+        buffer_byte(out, (char)value);
         if (end > value + 1)
             buffer_format(out, "-%c", (char)end);
         else if (end > value)
-            put_in_set(out, (char)end);
+            buffer_byte(out, (char)end);
         value = end;
     }
     if (negated)
@@ -150,13 +141,46 @@ static void put_set(struct buffer *out, struct set set, bool negated)
     buffer_string(out, dash && !dash_first ? "-]" : "]");
 }
 
-/* A lone ^ cannot stand in brackets. */
-static bool is_only_caret(const struct set *set)
+static bool is_empty(const struct set *set)
 {
     for (unsigned value = 0; value < 128; value++)
-        if (set->has[value] != (value == '^'))
+        if (set->has[value])
             return false;
     return true;
+}
+
+/* Nobody says whether a backslash inside brackets stands for itself, nor may ^ stand there alone: both come before
+ * them. */
+static void put_listed(struct buffer *out, struct set set)
+{
+    bool caret = set.has['^'], backslash = set.has['\\'];
+    set.has['\\'] = set.has['^'] = false;
+    bool alone = is_empty(&set);
+    buffer_string(out, backslash || caret ? "(" : "");
+    buffer_string(out, backslash ? "\\\\" : "");
+    buffer_string(out, backslash && caret ? "|" : "");
+    buffer_string(out, caret ? "\\^" : "");
+    if (!alone) {
+        buffer_string(out, backslash || caret ? "|" : "");
+        put_set(out, set, false);
+    }
+    buffer_string(out, backslash || caret ? ")" : "");
+}
+
+/* Every character but those of the set, and with each the bytes beyond ASCII that follow. */
+static void put_others(struct buffer *out, struct set set)
+{
+    if (!set.has['\\']) {
+        put_set(out, set, true);
+        buffer_string(out, "[^ -~]*");
+        return;
+    }
+    struct set others = {0};
+    for (unsigned value = ' '; value <= '~'; value++)
+        others.has[value] = !set.has[value] && value != '/';
+    buffer_byte(out, '(');
+    put_listed(out, others);
+    buffer_string(out, "|[^ -~])[^ -~]*");
 }
 
 /* What a set matches by bytes it matches in any case, a negated one too: that leaves out a letter only in both cases
@@ -176,12 +200,10 @@ static const char *put_brackets(struct buffer *out, const char *at, bool fold)
     const char *end = read_set(at + negated, &set);
     if (fold)
         fold_set(&set, negated);
-    if (!negated && is_only_caret(&set))
-        buffer_string(out, "\\^");
-    else
-        put_set(out, set, negated);
     if (negated)
-        buffer_string(out, "[^ -~]*");
+        put_others(out, set);
+    else
+        put_listed(out, set);
     return end;
 }
 

@@ -28,7 +28,7 @@ static void pin_signs(struct profile *profile, struct placed_grants *patterns,
 
 static void pin_above(struct profile *profile, struct place_set *set, struct place place)
 {
-    struct place names[PLACE_SPELLINGS * 3];
+    struct place names[PLACE_SPELLINGS];
     if (place.pattern) {
         size_t fixed = pattern_fixed_prefix(place.rest);
         const char *plain = pattern_plain(profile->arena, place.rest, fixed);
@@ -44,7 +44,7 @@ static void put_pattern_pins(struct profile *profile, const struct placed_grants
 {
     profile_rule_begin(profile, "deny file-write-unlink file-write-create");
     for (uint32_t i = 0; i < patterns->count; i++) {
-        struct place names[PLACE_SPELLINGS * 3];
+        struct place names[PLACE_SPELLINGS];
         uint32_t count = place_spellings(profile, patterns->items[i].place, true, names);
         for (uint32_t name = 0; name < count; name++) {
             struct buffer filter = buffer_in(profile->arena);
@@ -74,7 +74,7 @@ static bool is_top(const struct profile *profile, const struct bound_path *path)
 
 static void put_top(struct profile *profile, const struct bound_rule *bound, const struct bound_path *path)
 {
-    struct place names[PLACE_SPELLINGS * 3];
+    struct place names[PLACE_SPELLINGS];
     if (!is_top(profile, path))
         return;
     uint32_t count = place_spellings(profile, place_of(profile, bound->rule, path), true, names);
@@ -107,6 +107,21 @@ static void put_tops(struct profile *profile)
     profile_rule_end(profile);
 }
 
+/* Places that a deny leaves and another rule lowers, as a pattern may: they are known by name, and held like a deny. */
+static void pin_lowered(struct profile *profile, struct place_set *set)
+{
+    const struct bound_policy *bound = profile->request->bound;
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        const struct bound_rule *rule = &bound->rules.items[i];
+        for (uint32_t j = 0; j < rule->except_count && !rule->dropped; j++) {
+            const struct bound_path *path = &rule->except[j];
+            if (!path->pattern && !place_is_unknown(path) &&
+                bound_level(bound, path->path, strlen(path->path)) < LEVEL_WRITE)
+                pin_above(profile, set, place_of(profile, rule->rule, path));
+        }
+    }
+}
+
 static bool opens_writing(const struct file_rules *rules)
 {
     for (uint32_t i = 0; i < rules->automatic.count; i++)
@@ -133,6 +148,7 @@ void profile_pins(struct profile *profile, const struct file_rules *rules)
     for (uint32_t i = 0; i < rules->configured.count; i++)
         if (rules->configured.items[i].bound->rule->level < LEVEL_WRITE)
             pin_above(profile, &set, rules->configured.items[i].place);
+    pin_lowered(profile, &set);
     place_set_finish(&set);
     if (set.count > 0) {
         profile_comment(
@@ -140,7 +156,7 @@ void profile_pins(struct profile *profile, const struct file_rules *rules)
             "Directories above what is denied or only readable cannot be moved, removed or put in place:\n"
             "what lies in them would get another path, of which no rule speaks.");
         profile_rule_begin(profile, "deny file-write-unlink file-write-create");
-        place_set_write(profile, &set);
+        place_set_write(profile, &set, true);
         profile_rule_end(profile);
         put_pattern_pins(profile, &patterns);
     }
@@ -151,7 +167,7 @@ void profile_pins(struct profile *profile, const struct file_rules *rules)
 
 static void pass_above(struct profile *profile, struct place_set *set, const struct placed_grants *grants)
 {
-    struct place names[PLACE_SPELLINGS * 3];
+    struct place names[PLACE_SPELLINGS];
     for (uint32_t i = 0; i < grants->count; i++) {
         uint32_t count = place_spellings(profile, grants->items[i].place, false, names);
         for (uint32_t name = 0; name < count; name++)
@@ -188,6 +204,6 @@ void profile_passage(struct profile *profile, const struct file_rules *rules)
     struct buffer always = buffer_in(profile->arena);
     buffer_string(&always, "(literal \"/\" \"/etc\" \"/tmp\" \"/var\" \"/private\")");
     profile_filter(profile, &always, NULL, NULL);
-    place_set_write(profile, &set);
+    place_set_write(profile, &set, false);
     profile_rule_end(profile);
 }

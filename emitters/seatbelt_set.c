@@ -38,13 +38,15 @@ void place_set_finish(struct place_set *set)
     set->count = kept;
 }
 
-void place_set_write(struct profile *profile, const struct place_set *set)
+void place_set_write(struct profile *profile, const struct place_set *set, bool closes)
 {
     for (uint32_t i = 0; i < set->count; i++) {
         struct buffer filter = buffer_in(profile->arena);
         bool above = set->items[i][0] == above_mark;
         struct place place = place_read(profile->arena, set->items[i] + above);
         place_filter(&filter, above ? "path-ancestors" : "literal", place);
+        if (closes && !above)
+            place_cases(&filter, place, true);
         profile_filter(profile, &filter, NULL, above ? "every directory above it" : NULL);
     }
 }

@@ -15,5 +15,5 @@ void place_set_above(struct arena *arena, struct place_set *set, struct place pl
 /* Sorts the set and takes out what is in it twice. */
 void place_set_finish(struct place_set *set);
 
-/* Writes each member as a filter of the rule that is open. */
-void place_set_write(struct profile *profile, const struct place_set *set);
+/* Writes each member as a filter of the rule that is open, with `closes` in every case. */
+void place_set_write(struct profile *profile, const struct place_set *set, bool closes);

@@ -90,8 +90,10 @@ static void denies_hold_in_any_case_and_form(void **state)
              at_home, 2);
     struct seatbelt_profile *profile = read_back(&made, at_home, 2);
     static const char *const closed[] = {
-        "/Users/u/w/\xc3\xa9t\xc3\xa9", "/Users/u/w/e\xcc\x81te\xcc\x81", "/Users/u/w/a/x.ENV\xc3\xa9",
-        "/Users/u/w/a/x.env\xc3\x89",   "/Users/u/w/a/x.eNve\xcc\x81",    "/Users/u/w/a/x.envE\xcc\x81/below",
+        "/Users/u/w/\xc3\xa9t\xc3\xa9",  "/Users/u/w/e\xcc\x81te\xcc\x81",
+        "/Users/u/w/a/x.ENV\xc3\xa9",    "/Users/u/w/\xc3\x89t\xc3\xa9/below",
+        "/Users/u/w/E\xcc\x81T\xc3\x89", "/Users/u/w/a/x.env\xc3\x89",
+        "/Users/u/w/a/x.eNve\xcc\x81",   "/Users/u/w/a/x.envE\xcc\x81/below",
     };
     for (uint32_t i = 0; i < COUNT(closed); i++)
         for (int fold = 0; fold < 2; fold++)

@@ -39,6 +39,8 @@ static bool holds_lower(const struct bound_policy *bound, const char *path, bool
         bool lowers =
             rule->rule->kind == RULE_DENY ||
             (rule->rule->kind == RULE_GRANT && !rule->rule->automatic && rule->rule->level == LEVEL_READ);
+        for (uint32_t j = 0; j < rule->except_count; j++)
+            maybe = maybe || is_above(path, rule->except[j].path);
         if (rule->at.path == NULL || !lowers)
             continue;
         maybe = maybe || rule->at.pattern || is_above(path, rule->at.path);
