@@ -139,9 +139,10 @@ bool seatbelt_holds_listen(const struct bound_policy *bound)
 
 /* One sort of rule: what is asked of each stretch, and how a port is written. */
 struct ports {
-    const char *operations, *side, *host;
+    const char *operations, *closes, *side, *host;
     const struct edges *edges;
     const bool *open; /* by stretch, tcp before udp */
+    bool alone;       /* no other rule opens ports of the same side, so that a deny takes nothing from one */
 };
 
 static uint32_t ports_in(const struct ports *ports, uint8_t protocol)
@@ -172,6 +173,21 @@ static void put_port(struct profile *profile, const struct ports *ports, const c
     profile_filter(profile, &filter, NULL, NULL);
 }
 
+/* Where most ports are open all are opened, and a deny that follows closes the rest. */
+static bool closes_the_rest(const struct ports *ports, uint32_t open)
+{
+    return ports->alone && open > PORT_LIMIT && open < PORT_LAST && PORT_LAST - open <= PORT_LIMIT;
+}
+
+static void put_each(struct profile *profile, const struct ports *ports, uint8_t protocol, const char *name,
+                     bool open)
+{
+    for (uint32_t i = 0; i + 1 < ports->edges->count; i++)
+        for (uint32_t port = ports->edges->items[i];
+             ports->open[2 * i + protocol - 1] == open && port < ports->edges->items[i + 1]; port++)
+            put_port(profile, ports, name, arena_format(profile->arena, "%u", port));
+}
+
 static void put_protocol(struct profile *profile, const struct ports *ports, uint8_t protocol,
                          const char *name)
 {
@@ -180,14 +196,23 @@ static void put_protocol(struct profile *profile, const struct ports *ports, uin
         put_port(profile, ports, name, "*");
         return;
     }
+    if (closes_the_rest(ports, count)) {
+        put_port(profile, ports, name, "*");
+        return;
+    }
     if (count > PORT_LIMIT) {
         refuse_ports(profile, count);
         return;
     }
-    for (uint32_t i = 0; i + 1 < ports->edges->count; i++)
-        for (uint32_t port = ports->edges->items[i];
-             ports->open[2 * i + protocol - 1] && port < ports->edges->items[i + 1]; port++)
-            put_port(profile, ports, name, arena_format(profile->arena, "%u", port));
+    put_each(profile, ports, protocol, name, true);
+}
+
+static bool has_any(const bool *open, const struct edges *edges)
+{
+    for (uint32_t i = 0; i + 1 < edges->count; i++)
+        if (open[2 * i] || open[2 * i + 1])
+            return true;
+    return false;
 }
 
 static void put_ports(struct profile *profile, const struct ports *ports, const char *comment)
@@ -199,6 +224,12 @@ static void put_ports(struct profile *profile, const struct ports *ports, const 
     profile_rule_begin(profile, ports->operations);
     put_protocol(profile, ports, PROTOCOL_BIT_TCP, "tcp");
     put_protocol(profile, ports, PROTOCOL_BIT_UDP, "udp");
+    profile_rule_end(profile);
+    profile_rule_begin(profile, ports->closes);
+    if (closes_the_rest(ports, tcp))
+        put_each(profile, ports, PROTOCOL_BIT_TCP, "tcp", false);
+    if (closes_the_rest(ports, udp))
+        put_each(profile, ports, PROTOCOL_BIT_UDP, "udp", false);
     profile_rule_end(profile);
 }
 
@@ -238,9 +269,13 @@ static void put_connections(struct profile *profile)
             resolves = resolves || (everywhere[at] && protocol == PROTOCOL_BIT_UDP && port <= 53 &&
                                     edges.items[i + 1] > 53);
         }
-    put_ports(profile, &(struct ports){"allow network-outbound", "remote", "*", &edges, everywhere},
+    put_ports(profile,
+              &(struct ports){"allow network-outbound", "deny network-outbound", "remote", "*", &edges,
+                              everywhere, !has_any(loopback, &edges)},
               "Connections to any host.");
-    put_ports(profile, &(struct ports){"allow network-outbound", "remote", "localhost", &edges, loopback},
+    put_ports(profile,
+              &(struct ports){"allow network-outbound", "deny network-outbound", "remote", "localhost",
+                              &edges, loopback, !has_any(everywhere, &edges)},
               "Connections to programs on this machine.");
     if (resolves)
         put_resolver(profile);
@@ -259,10 +294,13 @@ static void put_listening(struct profile *profile)
             anywhere[at] = here && listens(bound, true, edges.items[i], protocol);
             loopback[at] = here && !anywhere[at];
         }
-    put_ports(profile, &(struct ports){"allow network-bind network-inbound", "local", "*", &edges, anywhere},
+    put_ports(profile,
+              &(struct ports){"allow network-bind network-inbound", "deny network-bind network-inbound",
+                              "local", "*", &edges, anywhere, !has_any(loopback, &edges)},
               "Ports at which the command can be reached.");
     put_ports(profile,
-              &(struct ports){"allow network-bind network-inbound", "local", "localhost", &edges, loopback},
+              &(struct ports){"allow network-bind network-inbound", "deny network-bind network-inbound",
+                              "local", "localhost", &edges, loopback, !has_any(anywhere, &edges)},
               "Ports at which this machine can reach the command. Whoever listens on all addresses can be "
               "reached from\n"
               "elsewhere too, which a profile cannot tell; the policy accepts that.");
