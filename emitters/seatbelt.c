@@ -34,6 +34,16 @@ static void put_label(struct buffer *out, const struct emit_request *request)
                           escape_string(request->arena, request->accepted[i]->value));
 }
 
+static const char reading[] = "; How to read it: a rule allows or denies operations (file-read*, "
+                              "process-exec* and so on) for whatever one of its\n"
+                              "; filters matches. Of the rules on one operation the last that matches "
+                              "decides; one without filters only where no\n"
+                              "; other matches. (subpath X) is X and all below it, (literal X) is X alone, "
+                              "(regex X) is every path that the\n"
+                              "; expression matches, (require-not F) is what F does not match, and "
+                              "(require-all F G) is what both match.\n"
+                              ";\n";
+
 /* ---- parameters ---- */
 
 static const struct {
@@ -274,6 +284,7 @@ bool seatbelt_write(const struct emit_request *request, struct buffer *out)
     struct buffer head = buffer_in(request->arena);
     put_label(&head, request);
     buffer_string(&head, "; Edits belong in the .sbx file; this profile is then made again.\n;\n");
+    buffer_string(&head, reading);
     put_parameters(&head, &profile);
     put_wide_conditions(&head, &profile);
     grants_conditions(&profile, &rules.configured, &head);
