@@ -147,8 +147,8 @@ static void put_defines(struct buffer *out, const struct profile *profile)
     put_define(out, "TERMINAL", false);
 }
 
-/* Whether the rule opens or limits to such a root itself: that must not come out as the home directory or above it
- * (language.md 3). */
+/* Whether the rule opens or limits to such a root itself: that must not come out as the home directory or
+ * above it (language.md 3). */
 static bool may_be_wide(const struct bound_rule *bound)
 {
     enum rule_kind kind = bound->rule->kind;

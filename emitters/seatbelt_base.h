@@ -1,8 +1,9 @@
-/* seatbelt_base.h - the fixed parts of a profile: what every program needs, and what `deny default` would leave open.
+/* seatbelt_base.h - the fixed parts of a profile: what every program needs, and what `deny default` would
+ * leave open.
  *
- * About fifty operations stay allowed under (deny default). Each is closed here, or left open with its reason beside
- * it. Only operations and filters that macOS 13 and every later version knows are named: one unknown name, and the
- * whole profile is refused.
+ * About fifty operations stay allowed under (deny default). Each is closed here, or left open with its
+ * reason beside it. Only operations and filters that macOS 13 and every later version knows are named: one
+ * unknown name, and the whole profile is refused.
  */
 #pragma once
 

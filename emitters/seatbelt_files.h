@@ -1,8 +1,8 @@
 /* seatbelt_files.h - the part of a profile about files, programs and Unix sockets by path.
  *
- * At every operation the last rule that matches decides, for each rule names the same operations: an operation and its
- * wildcard in one rule, since of those two the single one would win over the wildcard in either order. So what opens
- * comes first, then what closes.
+ * At every operation the last rule that matches decides, for each rule names the same operations: an
+ * operation and its wildcard in one rule, since of those two the single one would win over the wildcard in
+ * either order. So what opens comes first, then what closes.
  */
 #pragma once
 

@@ -89,7 +89,7 @@ static bool elsewhere_open(const struct bound_policy *bound, uint32_t port, uint
     return true;
 }
 
-/* Whether each rule speaks of all addresses or of loopback, so that the addresses asked about speak for all. */
+/* Whether each rule speaks of all addresses or of loopback, so that those asked about speak for all. */
 static bool is_plain(const struct bound_policy *bound)
 {
     for (uint32_t i = 0; i < bound->rules.count; i++) {

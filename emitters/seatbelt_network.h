@@ -1,8 +1,8 @@
 /* seatbelt_network.h - the network in a profile: everything, ports of every host, or ports of this machine.
  *
- * Seatbelt knows two hosts, `*` and `localhost`, and single ports or all. Whatever else a policy says needs a broker.
- * A rule on outbound connections speaks of `remote` alone: `local` matches every socket that is not bound, and would
- * open all of the network.
+ * Seatbelt knows two hosts, `*` and `localhost`, and single ports or all. Whatever else a policy says needs
+ * a broker. A rule on outbound connections speaks of `remote` alone: `local` matches every socket that is
+ * not bound, and would open all of the network.
  */
 #pragma once
 

@@ -70,8 +70,8 @@ static bool is_of_later_root(const struct placed_grant *grant, const struct plac
     return root_rank(other->place.root) > root_rank(grant->place.root);
 }
 
-/* Whether a grant of the same root and level lies above, so that what is said of that one says enough. Those above
- * stand before it. */
+/* Whether a grant of the same root and level lies above, so that what is said of that one says enough. Those
+ * above stand before it. */
 static void mark_covered(const struct placed_grants *grants, bool *covered)
 {
     uint32_t last[2] = {UINT32_MAX, UINT32_MAX};

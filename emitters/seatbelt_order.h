@@ -1,9 +1,9 @@
 /* seatbelt_order.h - the order of the configured grants in a profile, and where it is right.
  *
- * Of the configured grants that cover a path the deepest decides, and in a profile the last that matches. So they stand
- * from the shallow to the deep. How deep a path below a parameter lies is known only when the profile is loaded; the
- * order of the roots is fixed, and where two grants of different levels could lie in each other the other way round, a
- * condition in the profile's header says that they must not.
+ * Of the configured grants that cover a path the deepest decides, and in a profile the last that matches. So
+ * they stand from the shallow to the deep. How deep a path below a parameter lies is known only when the
+ * profile is loaded; the order of the roots is fixed, and where two grants of different levels could lie in
+ * each other the other way round, a condition in the profile's header says that they must not.
  */
 #pragma once
 

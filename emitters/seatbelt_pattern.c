@@ -149,8 +149,8 @@ static bool is_empty(const struct set *set)
     return true;
 }
 
-/* Nobody says whether a backslash inside brackets stands for itself, nor may ^ stand there alone: both come before
- * them. */
+/* Nobody says whether a backslash inside brackets stands for itself, nor may ^ stand there alone: both come
+ * before them. */
 static void put_listed(struct buffer *out, struct set set)
 {
     bool caret = set.has['^'], backslash = set.has['\\'];
@@ -183,8 +183,8 @@ static void put_others(struct buffer *out, struct set set)
     buffer_string(out, "|[^ -~])[^ -~]*");
 }
 
-/* What a set matches by bytes it matches in any case, a negated one too: that leaves out a letter only in both cases
- * (language.md 3). */
+/* What a set matches by bytes it matches in any case, a negated one too: that leaves out a letter only in
+ * both cases (language.md 3). */
 static void fold_set(struct set *set, bool negated)
 {
     for (int letter = 'a'; letter <= 'z'; letter++) {

@@ -1,7 +1,7 @@
 /* seatbelt_pattern.h - patterns of the language as Seatbelt's regular expressions.
  *
- * Those are searched for in the path, so each is anchored. Only what every version of macOS reads alike is used: no
- * counted repetition, no groups but plain ones, no ^ but at the start.
+ * Those are searched for in the path, so each is anchored. Only what every version of macOS reads alike is
+ * used: no counted repetition, no groups but plain ones, no ^ but at the start.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Appends the regular expression, without its leading ^, that matches what canonical pattern text covers; with
- * `exact` only what it matches itself. `fold`: whatever case and normalisation form the name has. `?` takes with it the
- * bytes beyond ASCII that follow, so that it errs to matching more. */
+/* Appends the regular expression, without its leading ^, that matches what canonical pattern text covers;
+ * with `exact` only what it matches itself. `fold`: whatever case and normalisation form the name has. `?`
+ * takes with it the bytes beyond ASCII that follow, so that it errs to matching more. */
 void pattern_regex(struct buffer *out, const char *text, bool fold, bool exact);

@@ -107,7 +107,8 @@ static void put_tops(struct profile *profile)
     profile_rule_end(profile);
 }
 
-/* Places that a deny leaves and another rule lowers, as a pattern may: they are known by name, and held like a deny. */
+/* Places that a deny leaves and another rule lowers, as a pattern may: they are known by name, and held like
+ * a deny. */
 static void pin_lowered(struct profile *profile, struct place_set *set)
 {
     const struct bound_policy *bound = profile->request->bound;

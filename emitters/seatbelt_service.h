@@ -1,5 +1,5 @@
-/* seatbelt_service.h - what services of the language take in a profile beside their files, sockets and variables, which
- * binding has made rules of. */
+/* seatbelt_service.h - what services of the language take in a profile beside their files, sockets and
+ * variables, which binding has made rules of. */
 #pragma once
 
 #include "emitters/seatbelt_write.h"

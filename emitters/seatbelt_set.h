@@ -8,8 +8,8 @@ struct place_set {
     uint32_t count, capacity;
 };
 
-/* Adds every directory strictly above the place, up to the root that it hangs on and with that root; of an absolute one
- * up to, not with, "/". What lies above a parameter is added as "^$WORK". */
+/* Adds every directory strictly above the place, up to the root that it hangs on and with that root; of an
+ * absolute one up to, not with, "/". What lies above a parameter is added as "^$WORK". */
 void place_set_above(struct arena *arena, struct place_set *set, struct place place);
 
 /* Sorts the set and takes out what is in it twice. */

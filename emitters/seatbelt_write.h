@@ -1,7 +1,7 @@
 /* seatbelt_write.h - how a Seatbelt profile is written: strings, comments, and rules with one filter a line.
  *
- * Nothing from outside can leave the string or the comment that it stands in, and no string or rule grows longer than
- * macOS reads: longer ones are split. Everything lives in the arena of the call.
+ * Nothing from outside can leave the string or the comment that it stands in, and no string or rule grows
+ * longer than macOS reads: longer ones are split. Everything lives in the arena of the call.
  */
 #pragma once
 
@@ -27,13 +27,13 @@ void profile_string(struct buffer *out, const char *bytes, size_t length);
 /* Appends a blank line, then `text` as comment lines. Escape what comes from a policy (base/escape.h). */
 void profile_comment(struct profile *profile, const char *text);
 
-/* Begins a rule, such as "deny file-read*"; the string must live until its end. Nothing is written before the first
- * filter comes. */
+/* Begins a rule, such as "deny file-read*"; the string must live until its end. Nothing is written before
+ * the first filter comes. */
 void profile_rule_begin(struct profile *profile, const char *operations);
 
-/* Adds one line to the rule that is open: any of these filters is enough. `remark` (may be NULL) becomes its comment.
- * Begins a further rule of the same kind where this one would grow too long; a filter that is too long by itself is an
- * error about `rule`. */
+/* Adds one line to the rule that is open: any of these filters is enough. `remark` (may be NULL) becomes its
+ * comment. Begins a further rule of the same kind where this one would grow too long; a filter that is too
+ * long by itself is an error about `rule`. */
 void profile_filter(struct profile *profile, const struct buffer *filter, const struct rule *rule,
                     const char *remark);
 

@@ -1,4 +1,5 @@
-/* seatbelt_make.h - a policy made of rules, written as a Seatbelt profile and read back: for tests of what profiles say. */
+/* seatbelt_make.h - a policy made of rules, written as a Seatbelt profile and read back: for tests of what
+ * profiles say. */
 #pragma once
 
 #include "emitters/seatbelt_read.h"

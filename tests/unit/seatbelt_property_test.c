@@ -1,5 +1,5 @@
-/* Seatbelt profiles of random policies, read back: what they allow is what the policy says, whatever bytes its paths hold
- * and however its roots lie in each other. */
+/* Seatbelt profiles of random policies, read back: what they allow is what the policy says, whatever bytes
+ * its paths hold and however its roots lie in each other. */
 #include "tests/unit/seatbelt_make.h"
 
 #include "policy/pattern.h"
@@ -331,7 +331,7 @@ static void profiles_mean_what_policies_say(void **state)
         arena_destroy(made.arena);
         arena_destroy(arena);
     }
-    /* The others have a root that is too wide for a grant, or roots that lie as the header says they must not. */
+    /* The others have a root that is too wide for a grant, or roots that lie against the header. */
     assert_true(checked > POLICIES / 2);
 }
 
