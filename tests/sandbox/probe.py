@@ -36,7 +36,7 @@ def refused(answer, cause, remedy):
 
 
 @test
-def a_limit_of_user_namespaces_is_named():
+def a_sandbox_that_allows_no_user_namespace_is_named():
     refused(
         probe(
             "unshare",
@@ -48,7 +48,7 @@ def a_limit_of_user_namespaces_is_named():
             "sh",
         ),
         "max_user_namespaces=0",
-        "sysctl",
+        "outside of it",
     )
 
 
