@@ -133,7 +133,7 @@ static bool read_rule(struct json_document *document, const json_t *object, stru
     return true;
 }
 
-static uint32_t hash_text(const char *text, size_t length)
+uint32_t json_hash_text(const char *text, size_t length)
 {
     uint64_t hash = 0xcbf29ce484222325U;
     for (size_t i = 0; i < length; i++)
@@ -178,7 +178,7 @@ static void index_rules(struct json_document *document)
             continue;
         const char *key = rule_key(document, rule);
         uint32_t *slots = rule_folds(document, rule) ? document->by_folded : document->by_exact;
-        uint32_t *slot = &slots[hash_text(key, strlen(key)) & (document->slot_count - 1)];
+        uint32_t *slot = &slots[json_hash_text(key, strlen(key)) & (document->slot_count - 1)];
         rule->next = *slot;
         *slot = i + 1;
     }
@@ -291,7 +291,7 @@ static void look_along(const struct json_document *document, const uint32_t *slo
     for (size_t end = 1; end <= length; end++) {
         if (end < length && key[end] != '/' && !(end == 1 && key[0] == '/'))
             continue;
-        for (uint32_t i = slots[hash_text(key, end) & (document->slot_count - 1)]; i != 0;) {
+        for (uint32_t i = slots[json_hash_text(key, end) & (document->slot_count - 1)]; i != 0;) {
             const struct json_rule *rule = &document->rules[i - 1];
             const char *there = rule_key(document, rule);
             if (strlen(there) == end && memcmp(there, key, end) == 0)
@@ -518,6 +518,7 @@ bool read_json(const struct read_request *request, struct reader_list *readers, 
         return false;
     }
     index_rules(document);
+    json_index_network(document);
     VECTOR_PUSH(request->arena, readers,
                 (struct reader){.state = document,
                                 .kinds = 1U << QUERY_READ | 1U << QUERY_WRITE | 1U << QUERY_EXEC |

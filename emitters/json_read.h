@@ -24,7 +24,7 @@ struct json_rule {
     const char *name, *value;
     const json_t *network; /* the rule's object, of the classes network and listen */
     uint64_t amount;
-    uint32_t next; /* the next rule at the same place, + 1 */
+    uint32_t next; /* the next rule at the same place or of the same host, + 1 */
 };
 
 struct json_document {
@@ -35,7 +35,13 @@ struct json_document {
     struct json_rule *rules;
     uint32_t rule_count;
     uint32_t *by_exact, *by_folded; /* the first rule at a place, + 1, hashed by its text */
+    uint32_t *by_host;              /* the same of host rules, by the host without its star */
     uint32_t slot_count;
+    struct {
+        uint32_t *items; /* network rules that speak of no host, or of all */
+        uint32_t count, capacity;
+    } other_network;
+    bool *limited_network; /* by layer */
     const struct json_listed {
         const char *path, *level;
         uint32_t line;
@@ -47,3 +53,9 @@ struct json_document {
 /* What the rules say of a connection or a port; text NULL where that hangs on the address that a name has. */
 struct reply json_connect(const struct json_document *document, const struct endpoint *endpoint);
 struct reply json_listen(const struct json_document *document, const struct endpoint *endpoint);
+
+/* A number for a text, to look it up by. */
+uint32_t json_hash_text(const char *text, size_t length);
+
+/* Makes network rules be found by their hosts. */
+void json_index_network(struct json_document *document);

@@ -1,5 +1,7 @@
 #include "emitters/json_read.h"
 
+#include "base/vector.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,41 +160,92 @@ static enum covers rule_covers(const struct json_rule *rule, const struct endpoi
 
 /* --- the decision --------------------------------------------------------------------------------------- */
 
+/* What rules say of one connection, as far as they were looked at. */
+struct judgement {
+    const struct endpoint *endpoint;
+    bool perhaps, otherwise;
+    bool *listed; /* by layer: whether an item of a limit covers */
+    const struct json_rule *grant, *deny;
+};
+
+static void judge(const struct json_rule *rule, struct judgement *judgement)
+{
+    enum covers cover = rule->nothing ? COVERS_NOT : rule_covers(rule, judgement->endpoint);
+    judgement->perhaps = judgement->perhaps || cover == COVERS_PERHAPS;
+    judgement->otherwise = judgement->otherwise || cover == COVERS_OTHERWISE;
+    if (cover != COVERS)
+        return;
+    if (rule->effect == JSON_DENY)
+        judgement->deny = rule;
+    else if (rule->effect == JSON_LIMIT)
+        judgement->listed[rule->layer] = true;
+    else if (judgement->grant == NULL)
+        judgement->grant = rule;
+}
+
+/* Hosts compare without case, and are written in lower case. */
+static const char *host_key(const struct json_rule *rule)
+{
+    const char *host = member(rule->network, "host");
+    if (strcmp(member(rule->network, "target"), "host") != 0 || strcmp(host, "*") == 0)
+        return NULL;
+    return strncmp(host, "*.", 2) == 0 ? host + 2 : host;
+}
+
+void json_index_network(struct json_document *document)
+{
+    document->by_host = arena_array(document->arena, document->slot_count, sizeof *document->by_host);
+    document->limited_network = arena_array(document->arena, document->layer_count + 1U, sizeof(bool));
+    for (uint32_t i = 0; i < document->rule_count; i++) {
+        struct json_rule *rule = &document->rules[i];
+        if (strcmp(rule->class, "network") != 0)
+            continue;
+        if (rule->effect == JSON_LIMIT)
+            document->limited_network[rule->layer] = true;
+        const char *key = host_key(rule);
+        if (key == NULL) {
+            VECTOR_PUSH(document->arena, &document->other_network, i);
+            continue;
+        }
+        uint32_t *slot = &document->by_host[json_hash_text(key, strlen(key)) & (document->slot_count - 1)];
+        rule->next = *slot;
+        *slot = i + 1;
+    }
+}
+
+/* Judges by each rule of the name and of the names above it. */
+static void judge_hosts(const struct json_document *document, struct judgement *judgement)
+{
+    for (const char *name = judgement->endpoint->name; name != NULL; name = strchr(name, '.')) {
+        name += *name == '.' ? 1 : 0;
+        uint32_t hash = json_hash_text(name, strlen(name)) & (document->slot_count - 1);
+        for (uint32_t i = document->by_host[hash]; i != 0; i = document->rules[i - 1].next)
+            if (strcmp(host_key(&document->rules[i - 1]), name) == 0)
+                judge(&document->rules[i - 1], judgement);
+    }
+}
+
 struct reply json_connect(const struct json_document *document, const struct endpoint *endpoint)
 {
-    struct reply reply = {.text = "deny"};
-    bool granted = false, perhaps = false, otherwise = false;
-    /* A limit holds for its layer; whether an item of it covers is counted by layer. */
-    bool *limited = arena_array(document->arena, document->layer_count + 1, sizeof *limited);
-    bool *covered = arena_array(document->arena, document->layer_count + 1, sizeof *covered);
+    struct judgement judgement = {.endpoint = endpoint};
     /* A name of the machine itself is an address. */
     if (endpoint->name != NULL && has_name("localhost", endpoint->name, true))
         return (struct reply){0};
     if (endpoint->has_address && is_embedded(endpoint->address))
         return (struct reply){0};
-    for (uint32_t i = 0; i < document->rule_count; i++) {
-        const struct json_rule *rule = &document->rules[i];
-        if (strcmp(rule->class, "network") != 0)
-            continue;
-        limited[rule->layer] = limited[rule->layer] || rule->effect == JSON_LIMIT;
-        if (rule->nothing)
-            continue;
-        enum covers cover = rule_covers(rule, endpoint);
-        perhaps = perhaps || cover == COVERS_PERHAPS;
-        otherwise = otherwise || cover == COVERS_OTHERWISE;
-        if (cover != COVERS)
-            continue;
-        if (rule->effect == JSON_DENY)
-            return (struct reply){.text = "deny", .line = rule->line};
-        covered[rule->layer] = covered[rule->layer] || rule->effect == JSON_LIMIT;
-        if (rule->effect == JSON_GRANT && !granted) {
-            granted = true;
-            reply.line = rule->line;
-        }
-    }
+    judgement.listed = arena_array(document->arena, document->layer_count + 1U, sizeof(bool));
+    judge_hosts(document, &judgement);
+    for (uint32_t i = 0; i < document->other_network.count; i++)
+        judge(&document->rules[document->other_network.items[i]], &judgement);
+    if (judgement.deny != NULL)
+        return (struct reply){.text = "deny", .line = judgement.deny->line};
+    bool granted = judgement.grant != NULL;
     for (uint32_t i = 0; i < document->layer_count; i++)
-        granted = granted && (!limited[i] || covered[i]);
-    reply.text = perhaps || (otherwise && !granted) ? NULL : granted ? "allow" : "deny";
+        granted = granted && (!document->limited_network[i] || judgement.listed[i]);
+    struct reply reply = {.text = granted ? "allow" : "deny"};
+    if (judgement.perhaps || (judgement.otherwise && !granted))
+        reply.text = NULL;
+    reply.line = judgement.grant != NULL ? judgement.grant->line : 0;
     return reply;
 }
 
