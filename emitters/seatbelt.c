@@ -51,7 +51,7 @@ static const struct {
 } root_words[ROOTS] = {
     [ROOT_WORK] = {"the working directory of the command", "$(pwd -P)"},
     [ROOT_HOME] = {"the home directory", "$(cd && pwd -P)"},
-    [ROOT_TMP] = {"the user's temporary directory", "$(cd \"$TMPDIR\" && pwd -P)"},
+    [ROOT_TMP] = {"the user's temporary directory", "$(cd \"${TMPDIR:?}\" && pwd -P)"},
     [ROOT_CONFIG] = {"where programs keep their settings", "$(cd && pwd -P)/Library/Application Support"},
     [ROOT_CACHE] = {"where programs keep their caches", "$(cd && pwd -P)/Library/Caches"},
     [ROOT_DATA] = {"where programs keep their data", "$(cd && pwd -P)/Library/Application Support"},
