@@ -125,14 +125,13 @@ POLICY
         's/add_name(out, &count, place, canonical.rest);/(void)canonical;/'
     mutation "patterns deny in every case" emitters/seatbelt_pattern.c \
         's/if (fold \&\& isalpha/if (!fold \&\& isalpha/'
-    mutation "names are denied in both normalisation forms" emitters/seatbelt_path.c \
-        's/add_forms(arena, out, &count);/(void)add_forms;/'
-    mutation "names are denied in mixed forms" emitters/seatbelt_path.c 's/return characters > 1;/return characters > 9;/'
+    mutation "names beyond ASCII are denied in every form" emitters/seatbelt_path.c \
+        's/if (is_ascii(place.rest))/if (true || is_ascii(place.rest))/'
     mutation "strings stay as short as macOS reads them" emitters/seatbelt_write.c \
         's/STRING_LIMIT = 900,/STRING_LIMIT = 9000,/'
     mutation "denies come after grants" emitters/seatbelt.c 's/^    profile_denies(profile, rules);/    (void)0;/'
     mutation "connections stay on this machine" emitters/seatbelt_network.c \
-        's/"allow network-outbound", "remote", "localhost"/"allow network-outbound", "local", "localhost"/'
+        's/"deny network-outbound", "remote", "localhost"/"deny network-outbound", "local", "localhost"/'
     finds=property_finds
 }
 

@@ -363,8 +363,11 @@ def check_profile(suite):
     edited("a spelling that matches nothing", swap('"/private/var/data/hidden"', '"/var/data/hidden"'),
            "read /var/data/hidden", "allow file-read-data")
     edited("one case alone", swap("[Pp][Ee][Mm]", "pem"), f"read {work}/RUN.PEM", "allow file-read-data")
-    edited("one form of Unicode alone", swap("café", "cafe"), f"read {work}/café",
-           "allow file-read-data where case is ignored")
+    composed = f'  (literal "{work}/caf\u00e9") (subpath "{work}/caf\u00e9") '
+    edited("one form of Unicode alone",
+           lambda copy: "".join(composed + line[line.index("; deny"):] if "; deny $WORK/caf" in line else line
+                                for line in copy.splitlines(keepends=True)),
+           f"read {work}/cafe\u0301", "allow file-read-data where case is ignored")
     edited("a wider exception", swap("/tests/fixtures", "/tests"), f"read {work}/tests/run.pem", "allow file-read-data")
     edited("execution", without("; deny exec"), f"exec {work}/bin", "allow process-exec*")
     edited("every host", swap('"localhost:3000"', '"*:3000"'), "connect 8.8.8.8:3000", "allow network-outbound")
