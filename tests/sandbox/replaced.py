@@ -609,10 +609,12 @@ def a_launcher_that_is_stopped_holds_as_well():
             w.make("work/go")
             time.sleep(0.5)
             os.kill(launcher, signal.SIGSTOP)
-            os.unlink(f"{work}/.env")
             if way == "link":
                 w.make("work/elsewhere", NEW)
-                os.symlink("elsewhere", f"{work}/.env")
+                os.symlink("elsewhere", f"{work}/link")
+                os.rename(f"{work}/link", f"{work}/.env")
+            else:
+                os.unlink(f"{work}/.env")
             time.sleep(0.5)
             with open(f"{work}/beat") as file:
                 before = file.read()
@@ -636,21 +638,42 @@ def a_directory_that_is_moved_away_and_back_stays_covered():
             time.sleep(0.1)
         code, output, lease = finish()
         check("WENT-ON" in output and "old" not in output, output)
-    # Also for somebody who is in it all the while.
-    with world() as w:
-        w.make("work/dir/key", "old\n")
-        process = w.start(w.policy("deny $WORK/dir/key\n"), "sh", "-c",
-                          "cd dir; touch ../ready; while [ ! -e ../go ]; do sleep 0.02; done; cat key; echo WENT-ON")
-        while not os.path.exists(f"{w.work}/ready"):
-            time.sleep(0.01)
-        os.rename(f"{w.work}/dir", f"{w.work}/dir.x")
-        os.rename(f"{w.work}/dir.x", f"{w.work}/dir")
-        time.sleep(0.3)
-        replace(f"{w.work}/dir/key")
-        time.sleep(0.3)
-        w.make("work/go")
-        output = process.communicate(timeout=60)[0].decode()
-        check("WENT-ON" in output and NEW not in output and "old\n" not in output, output)
+
+
+@test
+def who_is_in_a_directory_that_is_moved_away_and_back_sees_no_more():
+    for moment in (0, 0.05):
+        with world() as w:
+            w.make("work/dir/key", "old\n")
+            process = w.start(w.policy("deny $WORK/dir/key\n"), "sh", "-c",
+                              "cd dir; touch ../ready; while [ ! -e ../go ]; do sleep 0.02; done; cat key; echo WENT-ON")
+            while not os.path.exists(f"{w.work}/ready"):
+                time.sleep(0.01)
+            os.rename(f"{w.work}/dir", f"{w.work}/dir.x")
+            time.sleep(moment)
+            os.rename(f"{w.work}/dir.x", f"{w.work}/dir")
+            time.sleep(0.3)
+            replace(f"{w.work}/dir/key")
+            time.sleep(0.3)
+            w.make("work/go")
+            output = process.communicate(timeout=60)[0].decode()
+            check("WENT-ON" in output and NEW not in output and "old\n" not in output, output)
+
+
+@test
+def what_goes_on_while_nothing_is_there_ends_the_run():
+    with run("deny $WORK/.env\n", "sleep 5; touch late") as (w, work, finish):
+        shell = min(int(name) for name in os.listdir("/proc")
+                   if name.isdigit() and comm(name) == "sh" and os.readlink(f"/proc/{name}/cwd") == work)
+        launcher, _ = launcher_of(w)
+        os.kill(launcher, signal.SIGSTOP)  # else it puts a placeholder there
+        os.unlink(f"{work}/.env")
+        time.sleep(0.1)
+        os.kill(shell, signal.SIGCONT)
+        time.sleep(0.1)
+        os.kill(launcher, signal.SIGCONT)
+        code, output, lease = finish()
+        check(code == 137 and "was continued" in output, output)
 
 
 @test
