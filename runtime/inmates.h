@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-enum { STOP_MILLISECONDS = 500 };
+enum { STOP_MILLISECONDS = 2000 };
 
 struct inmates {
     struct arena *arena;
