@@ -237,6 +237,21 @@ static bool put_devices(struct tree *tree, const char *path)
     return put(tree, mount_new_terminals(), arena_format(tree->arena, "%s/pts", path), true);
 }
 
+/* Root inside owns what is below /proc/1 (the chance to be killed for memory, for one), this process. */
+static bool first_process_cover(struct tree *tree, const char *path)
+{
+    int source = measure_holds(MEASURE_OWN_PROCESSES) ? place_open(tree, path) : -1;
+
+    if (!measure_holds(MEASURE_OWN_PROCESSES))
+        return true;
+    int made = source < 0 ? -1
+                          : mount_clone(source, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
+                                                    MOUNT_ATTR_RDONLY);
+    if (source >= 0)
+        close(source);
+    return put(tree, made, path, true);
+}
+
 static bool put_processes(struct tree *tree, const char *path)
 {
     int made = mount_new_processes();
@@ -248,7 +263,7 @@ static bool put_processes(struct tree *tree, const char *path)
         close(made);
         return false;
     }
-    return put(tree, made, path, true);
+    return put(tree, made, path, true) && first_process_cover(tree, arena_format(tree->arena, "%s/1", path));
 }
 
 static bool seal(struct tree *tree, const char *path)
@@ -360,7 +375,7 @@ static const char *words_of(enum plan_kind kind)
     case PLAN_DEV:
         return "new tmpfs with null, zero, full, random, urandom, tty and an own pts:";
     case PLAN_PROC:
-        return "new procfs, nosuid, nodev, noexec:";
+        return "new procfs, nosuid, nodev, noexec, process 1 read-only:";
     case PLAN_SEAL:
         return "make the mount read-only:";
     }

@@ -37,6 +37,7 @@ static struct buffer sample(struct arena *arena)
                                   .working_variable = true,
                                   .files_soft = 1024,
                                   .files_hard = UINT64_MAX,
+                                  .before = {.mode_mask = 0750, .stack_soft = UINT64_MAX - 1},
                                   .mounts = mounts,
                                   .mount_count = 3,
                                   .rules = rules,
@@ -58,6 +59,8 @@ static void what_is_written_is_read(void **state)
 
     assert_true(inner_config_read(arena, bytes.bytes, bytes.length, &config));
     assert_int_equal(config.status, 7);
+    assert_int_equal(config.before.mode_mask, 0750);
+    assert_int_equal(config.before.stack_soft, UINT64_MAX - 1);
     assert_int_equal(config.streams[2], 11);
     assert_string_equal(config.directory, "/w/a b");
     assert_true(config.directory_known && config.working_variable);
