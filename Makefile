@@ -24,14 +24,14 @@ GRAMMAR   := $(call objects,grammar/*.c) $(BUILD)/grammar/sbx.tab.o $(BUILD)/gra
 POLICY    := $(call objects,policy/*.c)
 EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
-RUNTIME   := $(filter-out %/main.o,$(call objects,runtime/*.c))
+RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runtime/*.c))
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .SECONDARY:
-.PHONY: all bench check check-bubblewraps escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
+.PHONY: all bench check portable check-bubblewraps escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
 all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
 
 $(BUILD)/libbase.a: $(BASE)
@@ -73,6 +73,40 @@ $(BUILD)/escape-attempt: $(call objects,tests/escape/*.c)
 	@echo link $@
 	@$(CC) -static -o $@ $^
 escape: all $(ESCAPE)
+
+# The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
+MACOS_RUNTIME := main launch_steps options report lease managed prepare owner own_files resolver follow matches denials \
+                 gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
+MACOS_SOURCES := $(wildcard base/*.c policy/*.c emitters/*.c runtime/macos_*.c) $(MACOS_RUNTIME:%=runtime/%.c)
+# For tests on Linux and never installed: the same sources, compiled as for macOS (tests/macos/darwin.h), with a
+# stand-in for sandbox-exec that answers what a profile allows and enforces nothing.
+MACOS_TEST    := $(BUILD)/sbx-launch-macos-test $(BUILD)/macos-stand-in
+MACOS_OBJECTS := $(patsubst %.c,$(BUILD)/macos/%.o,$(filter-out runtime/macos_path.c,$(MACOS_SOURCES)) tests/macos/on_linux.c) \
+                 $(BUILD)/macos/emitters/bwrap_sh_parts.o
+DARWIN        := -U__linux__ -D__APPLE__ -U_GNU_SOURCE -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -include tests/macos/darwin.h
+$(BUILD)/macos/%.o: %.c
+	@mkdir -p $(@D)
+	@echo cc for macOS $<
+	@$(CC) $(SBX_CFLAGS) $(DARWIN) -O1 -c -o $@ $<
+$(BUILD)/macos/%.o: $(BUILD)/%.c
+	@mkdir -p $(@D)
+	@$(CC) $(SBX_CFLAGS) $(DARWIN) -O1 -Wno-conversion -Wno-sign-conversion -Wno-switch-enum -Wno-unused-function -Wno-unused-but-set-variable -c -o $@ $<
+$(BUILD)/macos/runtime/main.o: runtime/main.c
+	@mkdir -p $(@D)
+	@$(CC) $(SBX_CFLAGS) $(DARWIN) -O1 -c -o $@ $<
+	@objcopy --redefine-sym main=launcher_main $@
+$(BUILD)/sbx-launch-macos-test: $(MACOS_OBJECTS)
+	@echo link $@
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+$(BUILD)/macos-stand-in: $(BUILD)/tests/macos/stand_in.o $(filter-out %/libcompiler.a %/libgrammar.a %/libruntime.a,$(ARCHIVES))
+	@echo link $@
+	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+# Everything that macOS builds, as far as Linux can tell: it compiles with what POSIX and BSD have.
+PORTABLE      := $(patsubst %.c,$(BUILD)/macos/%.o,$(wildcard grammar/*.c compiler/*.c compiler/commands/*.c) runtime/macos_path.c) \
+                 $(BUILD)/macos/grammar/sbx.tab.o $(BUILD)/macos/grammar/sbx.lex.o $(BUILD)/macos/compiler/presets.o
+$(PORTABLE): | $(BUILD)/grammar/sbx.tab.h $(BUILD)/grammar/sbx.lex.h
+portable: $(MACOS_TEST) $(PORTABLE)
+	tests/macos/portable.sh $(BUILD)/macos $(MACOS_SOURCES) $(wildcard grammar/*.[chly] compiler/*.[ch] compiler/commands/*.[ch])
 
 # libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.
 SBX_MAJOR := $(firstword $(subst ., ,$(VERSION)))

@@ -49,7 +49,7 @@ static int create_temporary(struct arena *arena, int directory, const char *name
 {
     for (int attempt = 0; attempt < 16; attempt++) {
         uint64_t number = 0;
-        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        if (getentropy(&number, sizeof number) != 0)
             return -1;
         *temporary = arena_format(arena, ".%.200s.%016llx", name, (unsigned long long)number);
         int file = openat(directory, *temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);

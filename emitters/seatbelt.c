@@ -274,6 +274,12 @@ static void put_sections(struct profile *profile, const struct file_rules *rules
 
 bool seatbelt_write(const struct emit_request *request, struct buffer *out)
 {
+    bool held = control_seatbelt_text(request);
+    return emit_seatbelt_launch(request, out) && held;
+}
+
+bool emit_seatbelt_launch(const struct emit_request *request, struct buffer *out)
+{
     struct profile profile = {.request = request, .arena = request->arena, .body = buffer_in(request->arena)};
     const char *const *left_out = NULL;
     if (!text_variables(request, &left_out))

@@ -14,3 +14,6 @@ bool seatbelt_write(const struct emit_request *request, struct buffer *out);
 
 /* The target: the profile of a policy that needs nothing which only the launcher holds. */
 bool emit_seatbelt(const struct emit_request *request, struct buffer *out);
+
+/* The same for sbx-launch, which holds what a profile alone cannot: limits of open files and of time. */
+bool emit_seatbelt_launch(const struct emit_request *request, struct buffer *out);

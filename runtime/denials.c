@@ -68,7 +68,7 @@ static void links_rely(struct gather *gather, const struct resolved *leads)
  * command has the launcher's user or one with fewer rights, and no capabilities. */
 static bool directory_takes(const struct gather *gather, const char *path)
 {
-    int directory = directory_open(path, O_PATH);
+    int directory = directory_open(path, OPEN_TO_LOOK);
     if (directory < 0)
         return true;
     struct stat status;
@@ -115,7 +115,7 @@ static bool is_lifted(const struct bound_rule *rule)
 
 static bool entry_exists(const char *directory, const char *name)
 {
-    int descriptor = directory_open(directory, O_PATH);
+    int descriptor = directory_open(directory, OPEN_TO_LOOK);
     struct stat status;
     bool exists = descriptor >= 0 && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (descriptor >= 0)

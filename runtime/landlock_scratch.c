@@ -1,5 +1,7 @@
 #include "runtime/landlock_scratch.h"
 
+#include "runtime/link.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,7 @@ static const char *name_of(const char *path)
 static int parent_open(const char *path)
 {
     char *parent = strndup(path, (size_t)(name_of(path) - path));
-    int descriptor = parent == NULL ? -1 : open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int descriptor = parent == NULL ? -1 : open(parent, OPEN_TO_LOOK | O_DIRECTORY | O_CLOEXEC);
 
     free(parent);
     return descriptor;
@@ -34,6 +36,25 @@ bool landlock_scratch_make(struct landlock_scratch *scratch, struct stat *status
     scratch->made = true;
     scratch->directory = openat(scratch->parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return scratch->directory >= 0 && fstat(scratch->directory, status) == 0;
+}
+
+bool landlock_scratch_find(struct landlock_scratch *scratch)
+{
+    struct stat status;
+
+    scratch->parent = parent_open(scratch->path);
+    scratch->directory = scratch->parent < 0 ? -1
+                                             : openat(scratch->parent, name_of(scratch->path),
+                                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    scratch->made =
+        scratch->directory >= 0 && fstat(scratch->directory, &status) == 0 && status.st_uid == geteuid();
+    if (scratch->made)
+        return true;
+    if (scratch->directory >= 0)
+        close(scratch->directory);
+    if (scratch->parent >= 0)
+        close(scratch->parent);
+    return false;
 }
 
 static void empty(int directory, int levels);

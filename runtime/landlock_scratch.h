@@ -18,5 +18,8 @@ struct landlock_scratch {
 /* Makes it and says what it is. False with errno; also if something is there already. */
 bool landlock_scratch_make(struct landlock_scratch *scratch, struct stat *status);
 
+/* Takes one that an earlier run left, so that it can be removed. False if it is no directory of the caller's. */
+bool landlock_scratch_find(struct landlock_scratch *scratch);
+
 /* Removes it if it was made. What cannot be removed stays. */
 void landlock_scratch_remove(struct landlock_scratch *scratch);

@@ -45,6 +45,22 @@ bool step_bind(struct launch *launch)
     return prepare_expectations(launch->arena, launch->prepared.bound, false, &launch->notes);
 }
 
+bool step_bypass(struct launch *launch)
+{
+    if (bound_bypass(launch->prepared.bound)) {
+        note_add(&launch->notes,
+                 (struct note){.code = SBX422_UNSANDBOXED, .text = "the command runs without a sandbox"});
+        return true;
+    }
+    note_add(&launch->notes,
+             (struct note){.code = SBX419_BYPASS_REFUSED,
+                           .text = "--unsandboxed is refused: the policy grants no bypass, or a "
+                                   "managed layer does not permit it",
+                           .help = "write grant bypass in the policy; every managed policy must say "
+                                   "permit bypass"});
+    return false;
+}
+
 int lease_descriptor(const char *text)
 {
     char *end;
@@ -68,8 +84,13 @@ static const char *lease_in_reach(struct launch *launch, int descriptor)
     if (fstat(descriptor, &own) != 0 || (!S_ISREG(own.st_mode) && !S_ISFIFO(own.st_mode)) ||
         own.st_nlink == 0)
         return NULL;
+#ifdef F_GETPATH /* macOS, where no /proc tells */
+    (void)link;
+    ssize_t length = fcntl(descriptor, F_GETPATH, path) == 0 ? (ssize_t)strlen(path) : -1;
+#else
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
     ssize_t length = readlink(link, path, sizeof path - 1);
+#endif
     if (length > 0 && path[0] != '/')
         return NULL;
     if (own.st_nlink > 1)

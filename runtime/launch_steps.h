@@ -10,6 +10,7 @@
 bool step_directory(struct launch *launch);
 bool step_policy(struct launch *launch);
 bool step_bind(struct launch *launch);
+bool step_bypass(struct launch *launch); /* whether --unsandboxed may be */
 bool step_lease(struct launch *launch);
 bool step_signals(struct launch *launch);
 

@@ -37,7 +37,7 @@ void lease_begin(struct lease *lease)
 {
     unsigned char bytes[16] = {0};
 
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    if (getentropy(bytes, sizeof bytes) != 0)
         memcpy(bytes, &(struct timespec){.tv_sec = time(NULL), .tv_nsec = getpid()}, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(lease->id + 2 * i, 3, "%02x", bytes[i]);
@@ -253,26 +253,43 @@ bool lease_place_state(struct arena *arena, const char *state, const struct leas
     return true;
 }
 
-static int is_record(const struct dirent *entry)
+static bool is_record(const char *name)
 {
-    size_t length = strlen(entry->d_name);
+    size_t length = strlen(name);
 
-    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+    return name[0] != '.' && length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
+static int name_order(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* Names begin with the time, so the oldest come first. */
-static void remove_old(const struct lease_place *place)
+static void remove_old(struct arena *arena, const struct lease_place *place)
 {
-    struct dirent **entries;
-    int count = scandirat(place->directory, ".", &entries, is_record, alphasort);
+    struct {
+        const char **items;
+        uint32_t count, capacity;
+    } records = {0};
+    int listed = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = listed < 0 ? NULL : fdopendir(listed);
+    const struct dirent *entry;
 
-    for (int i = 0; i < count; i++) {
-        if (i < count - RECORDS_KEPT)
-            unlinkat(place->directory, entries[i]->d_name, 0);
-        free(entries[i]);
+    if (stream == NULL) {
+        if (listed >= 0)
+            close(listed);
+        return;
     }
-    if (count >= 0)
-        free(entries);
+    while ((entry = readdir(stream)) != NULL)
+        if (is_record(entry->d_name))
+            VECTOR_PUSH(arena, &records, arena_strdup(arena, entry->d_name));
+    closedir(stream);
+    if (records.count <= RECORDS_KEPT)
+        return;
+    qsort(records.items, records.count, sizeof *records.items, name_order);
+    for (uint32_t i = 0; i < records.count - RECORDS_KEPT; i++)
+        unlinkat(place->directory, records.items[i], 0);
 }
 
 static bool write_file(struct arena *arena, const struct lease *lease, const struct lease_place *place,
@@ -324,6 +341,6 @@ bool lease_write(struct arena *arena, const struct lease *lease, const struct le
                               place->path == NULL ? "" : escape_string(arena, place->path), strerror(errno)),
                           .help = "name another place with --lease"});
     if (written && place->keep_few && lease->ended[0] != '\0')
-        remove_old(place);
+        remove_old(arena, place);
     return written;
 }

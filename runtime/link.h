@@ -7,7 +7,15 @@
 
 #include "emitters/plan.h"
 
+#include <fcntl.h>
 #include <sys/types.h>
+
+/* To go on from a directory, where the system can tell that from listing it. */
+#ifdef O_PATH
+#define OPEN_TO_LOOK O_PATH
+#else
+#define OPEN_TO_LOOK O_RDONLY
+#endif
 
 struct passed_link {
     const char *path;      /* its own place: a canonical directory and the link's name */
@@ -46,6 +54,9 @@ void resolver_ask(struct resolver *resolver, struct remote *remote);
 
 /* Where `path` (absolute, normalised) leads. Never NULL; the same path gives the same answer. */
 const struct resolved *resolver_find(struct resolver *resolver, const char *path);
+
+/* Finds out where `path` leads, for resolver_find: link.c, on macOS macos_link.c. */
+const struct resolved *link_resolve(struct arena *arena, struct remote *remote, const char *path);
 
 /* Opens the directory `path` (absolute, canonical) with `flags` added to O_DIRECTORY | O_CLOEXEC, following
  * no link anywhere. -1 with errno (ELOOP or ENOTDIR where a link stands). */

@@ -71,8 +71,10 @@ int main(int argc, char **argv)
 {
     jmp_buf exhausted;
 
+#ifndef __APPLE__
     if (argc == 3 && strcmp(argv[1], INNER_STAGE_WORD) == 0)
         return inner_stage(argv[2]);
+#endif
     struct arena *arena = arena_create(0);
     if (arena == NULL || setjmp(exhausted) != 0) {
         static const char text[] = "sbx-launch: out of memory\n";

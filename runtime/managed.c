@@ -14,6 +14,15 @@
 
 enum { MANAGED_BYTES = 256 << 20 };
 
+/* The system's own directory, and the way to it from one that only root can write. */
+#ifdef __APPLE__
+#define MANAGED_TOP "/Library"
+#define MANAGED_STEPS "Application Support", "sbx", "managed.d"
+#else
+#define MANAGED_TOP "/etc"
+#define MANAGED_STEPS "sbx", "managed.d"
+#endif
+
 /* Who may own what is read: root, and for --managed the caller. */
 struct managed_walk {
     struct arena *arena;
@@ -147,14 +156,14 @@ static bool read_directory(const struct managed_walk *walk, int directory, const
 
 bool managed_system(struct arena *arena, struct managed_list *list, struct note_list *notes)
 {
-    static const char *const steps[] = {"sbx", "managed.d"};
+    static const char *const steps[] = {MANAGED_STEPS};
     struct managed_walk walk = {.arena = arena, .also = 0, .list = list, .notes = notes};
-    const char *path = "/etc";
-    /* Whoever can write /etc owns the machine; in a user namespace it may seem to be nobody's. */
+    const char *path = MANAGED_TOP;
+    /* Whoever can write it owns the machine; in a user namespace it may seem to be nobody's. */
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     if (directory < 0)
-        return refuse(&walk, path, strerror(errno));
+        return errno == ENOENT || refuse(&walk, path, strerror(errno));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         struct stat status;
         path = arena_format(arena, "%s/%s", path, steps[i]);

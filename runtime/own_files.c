@@ -6,7 +6,6 @@
 #include "runtime/process.h"
 
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 struct own_file {
@@ -75,7 +74,7 @@ void own_files_find(struct arena *arena, const struct options *options, struct p
                     struct note_list *notes)
 {
     char current[4097];
-    const char *self = own_program(arena), *called = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    const char *self = own_program(arena), *called = own_call();
     struct finder finder = {.arena = arena,
                             .resolver = resolver_create(arena),
                             .current = getcwd(current, sizeof current) == NULL ? "" : current,

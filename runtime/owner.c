@@ -114,13 +114,13 @@ static bool become_account(struct arena *arena, uid_t uid, const char **problem)
         return false;
     }
     struct groups groups = groups_find(arena, &account);
-    if (setgroups(groups.count, groups.items) != 0 || setresgid(account.gid, account.gid, account.gid) != 0 ||
-        setresuid(uid, uid, uid) != 0 || !variables_settle(&account)) {
+    if (setgroups(groups.count, groups.items) != 0 || setgid(account.gid) != 0 || setuid(uid) != 0 ||
+        !variables_settle(&account)) {
         *problem = arena_format(arena, "becoming %s failed: %s", escape_string(arena, account.name),
                                 strerror(errno));
         return false;
     }
-    /* Root could come back from a saved id only; there is none. */
+    /* For root both calls set the real, effective and saved id alike, so it cannot come back. */
     if (setuid(0) == 0) {
         *problem = "root's rights could not be given up";
         return false;

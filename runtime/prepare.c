@@ -100,6 +100,7 @@ static char *compile(struct arena *arena, const char *path, size_t *length, stru
                             .seconds = COMPILE_SECONDS,
                             .limit = POLICY_BYTES};
 
+    helper.path = compiler;
     helper.program = compiler == NULL ? -1 : open(compiler, O_RDONLY | O_CLOEXEC);
     if (helper.program < 0) {
         refuse(notes, SBX403_COMPILER, "the compiler sbxc is not beside sbx-launch",

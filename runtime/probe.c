@@ -1,6 +1,5 @@
 #include "runtime/probe.h"
 
-#include "base/escape.h"
 #include "runtime/landlock_engine.h"
 #include "runtime/report.h"
 #include "runtime/supervise.h"
@@ -8,7 +7,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Makes the smallest sandbox, which has no part of the machine's file system, only /proc and /dev; true if process 1
@@ -103,57 +101,4 @@ struct probe_result probe_machine(struct arena *arena)
             result.backends[i].remedy = remedy;
         }
     return result;
-}
-
-static void add_member(struct buffer *out, const char *name, const char *value)
-{
-    buffer_format(out, ",\"%s\":", name);
-    if (value == NULL)
-        buffer_string(out, "null");
-    else
-        escape_json(out, value, strlen(value));
-}
-
-static void add_json(struct buffer *out, const struct probe_result *result, const char *kernel)
-{
-    buffer_string(out, "{\"kernel\":");
-    escape_json(out, kernel, strlen(kernel));
-    buffer_string(out, ",\"backends\":[");
-    for (int i = 0; i < PROBE_BACKENDS; i++) {
-        const struct probe_backend *backend = &result->backends[i];
-        buffer_format(out, "%s{\"name\":\"%s\"", i == 0 ? "" : ",", backend->name);
-        add_member(out, "version", backend->version);
-        buffer_format(out, ",\"usable\":%s", backend->usable ? "true" : "false");
-        add_member(out, "cause", backend->cause);
-        add_member(out, "remedy", backend->remedy);
-        buffer_byte(out, '}');
-    }
-    buffer_string(out, "]}\n");
-}
-
-static void add_text(struct buffer *out, const struct probe_result *result, const char *kernel)
-{
-    buffer_format(out, "%s (kernel %s)\n",
-                  result->usable ? "policies can be enforced here" : "policies cannot be enforced here",
-                  kernel);
-    for (int i = 0; i < PROBE_BACKENDS; i++) {
-        const struct probe_backend *backend = &result->backends[i];
-        buffer_format(
-            out, "  %-8s %-8s %s%s\n", backend->name, backend->version == NULL ? "missing" : backend->version,
-            backend->usable ? "usable" : "not usable",
-            backend->usable && i >= PROBE_WHOLE ? ", for policies that accept what it cannot hold" : "");
-        if (!backend->usable)
-            buffer_format(out, "    cause:  %s\n    remedy: %s\n", backend->cause, backend->remedy);
-    }
-}
-
-void probe_print(struct buffer *out, const struct probe_result *result, bool json)
-{
-    struct utsname system = {0};
-
-    uname(&system);
-    if (json)
-        add_json(out, result, system.release);
-    else
-        add_text(out, result, system.release);
 }

@@ -16,7 +16,8 @@ struct probe_backend {
     const char *cause, *remedy; /* NULL when usable */
 };
 
-/* The engines that hold policies whole, then the one that needs exceptions. */
+/* The engines that hold policies whole, then the one that needs exceptions. On macOS there is one; the other entries
+ * have no name. */
 enum { PROBE_WHOLE = 2, PROBE_BACKENDS = 3 };
 
 struct probe_result {

@@ -1,17 +1,13 @@
 #include "runtime/process.h"
 
-#include "base/escape.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static void close_from(unsigned first, unsigned last)
@@ -84,12 +80,9 @@ const char *own_program(struct arena *arena)
     return length <= 0 ? NULL : arena_copy(arena, path, (size_t)length);
 }
 
-int64_t now_milliseconds(void)
+const char *own_call(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (const char *)(uintptr_t)getauxval(AT_EXECFN);
 }
 
 SBX_NORETURN static void helper_become(const struct helper *helper, int output, pid_t parent)
@@ -105,42 +98,13 @@ SBX_NORETURN static void helper_become(const struct helper *helper, int output, 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        (!helper->keep_errors && dup2(null, STDERR_FILENO) < 0))
+        (!helper->keep_errors && dup2(helper->errors_too ? output : null, STDERR_FILENO) < 0))
         _exit(127);
     if (helper->directory != NULL && chdir(helper->directory) != 0)
         _exit(127);
     fcntl(helper->program, F_SETFD, 0);
     syscall(SYS_execveat, helper->program, "", helper->argv, environment, AT_EMPTY_PATH);
     _exit(127);
-}
-
-/* Reads until the end, the limit or the deadline; returns what went wrong, or NULL. */
-static const char *collect(const struct helper_process *process, size_t limit, struct buffer *output)
-{
-    char chunk[16384];
-
-    for (;;) {
-        int64_t left = process->deadline - now_milliseconds();
-        struct pollfd ready = {.fd = process->output, .events = POLLIN};
-        /* What it said in time counts, however late this is asked. */
-        int count = poll(&ready, 1, left <= 0 ? 0 : (int)left);
-
-        if (count == 0)
-            return "took too long";
-        if (count < 0 && errno != EINTR)
-            return strerror(errno);
-        if (count < 0)
-            continue;
-        ssize_t got = read(process->output, chunk, sizeof chunk);
-        if (got == 0)
-            return NULL;
-        if (got < 0 && errno != EINTR)
-            return strerror(errno);
-        if (got > 0)
-            buffer_bytes(output, chunk, (size_t)got);
-        if (output->length > limit)
-            return "said too much";
-    }
 }
 
 bool helper_start(const struct helper *helper, struct helper_process *process, const char **error)
@@ -165,27 +129,4 @@ bool helper_start(const struct helper *helper, struct helper_process *process, c
     }
     close(ends[1]);
     return process->child > 0;
-}
-
-int helper_finish(const struct helper *helper, struct helper_process *process, struct buffer *output,
-                  const char **error)
-{
-    int status;
-
-    *error = collect(process, helper->limit, output);
-    close(process->output);
-    if (*error != NULL)
-        kill(process->child, SIGKILL);
-    while (waitpid(process->child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (*error == NULL && !WIFEXITED(status))
-        *error = "was ended by a signal";
-    return *error == NULL ? WEXITSTATUS(status) : -1;
-}
-
-int helper_run(const struct helper *helper, struct buffer *output, const char **error)
-{
-    struct helper_process process;
-
-    return helper_start(helper, &process, error) ? helper_finish(helper, &process, output, error) : -1;
 }

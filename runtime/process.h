@@ -21,12 +21,17 @@ bool text_write(int directory, const char *path, const char *text);
 /* The path of this program's own file, or NULL. */
 const char *own_program(struct arena *arena);
 
+/* The path by which the kernel was told to start it, links and all, or NULL where that is not known. */
+const char *own_call(void);
+
 /* A helper program: executed by descriptor with an empty environment, standard input from /dev/null. */
 struct helper {
     int program;       /* descriptor of the executable */
+    const char *path;  /* by which it was opened */
     char *const *argv; /* argv[0] included */
     const char *directory;
     bool keep_errors; /* standard error goes to the caller's; else to /dev/null */
+    bool errors_too;  /* or, with this, into the output */
     int seconds;      /* then it is killed */
     size_t limit;     /* more output than this is a failure */
 };

@@ -108,15 +108,6 @@ static bool stream_prepare(struct streams *streams, const struct bound_policy *b
     return true;
 }
 
-bool streams_reserve(void)
-{
-    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-        /* The lowest free descriptor is the one that is closed. */
-        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) != i)
-            return false;
-    return true;
-}
-
 bool streams_prepare(struct streams *streams, const struct bound_policy *bound, struct note_list *notes)
 {
     *streams = (struct streams){.inside = {-1, -1, -1}, .pump_from = {-1, -1, -1}, .pump_to = {-1, -1, -1}};

@@ -11,22 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool step_bypass(struct launch *launch)
-{
-    if (bound_bypass(launch->prepared.bound)) {
-        note_add(&launch->notes,
-                 (struct note){.code = SBX422_UNSANDBOXED, .text = "the command runs without a sandbox"});
-        return true;
-    }
-    note_add(&launch->notes,
-             (struct note){.code = SBX419_BYPASS_REFUSED,
-                           .text = "--unsandboxed is refused: the policy grants no bypass, or a "
-                                   "managed layer does not permit it",
-                           .help = "write grant bypass in the policy; every managed policy must say "
-                                   "permit bypass"});
-    return false;
-}
-
 static bool step_record(struct launch *launch)
 {
     launch->lease.policy = launch->prepared.policy;
