@@ -5,6 +5,29 @@
 
 #include "runtime/gather.h"
 
+#include "policy/pattern.h"
+
+#include <string.h>
+
+/* Each match becomes a path that is denied by itself, so that the directories above it are kept where they are. */
+static void matches_repeat(struct gather *gather)
+{
+    uint32_t count = gather->bound->rules.count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bound_rule *rule = &gather->bound->rules.items[i];
+        if (!rule_denies(rule) || !rule->at.pattern || rule->at.path[0] != '/')
+            continue;
+        const struct pattern *pattern = pattern_compile(gather->arena, rule->at.path, false);
+        for (uint32_t j = 0; j < gather->matches.count; j++) {
+            const char *path = gather->matches.items[j];
+            if (pattern_matches(pattern, path, strlen(path)))
+                gather_repeat(gather, i, path, "pattern");
+        }
+    }
+    bound_seal(gather->bound, NULL);
+}
+
 bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct facts_request *request,
                   struct facts *facts, struct note_list *notes)
 {
@@ -22,6 +45,7 @@ bool facts_gather(struct arena *arena, struct bound_policy *bound, const struct 
     *facts = (struct facts){0};
     gather_follow(&gather);
     gather_matches(&gather);
+    matches_repeat(&gather);
     gather_denials(&gather);
     facts->missing_count = 0;
     facts->seen = gather.resolver;

@@ -13,13 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *stream_name(int i)
-{
-    static const char *const names[] = {"standard input", "standard output", "standard error"};
-
-    return names[i];
-}
-
 bool stream_refuse(int i, const char *why, struct note_list *notes)
 {
     note_add(notes, (struct note){

@@ -3,6 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+const char *stream_name(int i)
+{
+    static const char *const names[] = {"standard input", "standard output", "standard error"};
+
+    return names[i];
+}
+
 bool streams_reserve(void)
 {
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
