@@ -224,7 +224,7 @@ def type_into_the_terminal_past_a_comparison_of_64_bits(w):
     return types(w, "type-masked")
 
 
-@attempt("TERMINAL_CALLS OWN_TERMINAL", plain=True)
+@attempt("TERMINAL_CALLS OWN_TERMINAL EVIDENCE", plain=True)
 def change_the_line_discipline_of_the_terminal(w):
     with terminal() as (_, inner):
         w.run("change-discipline", stderr=inner, preexec_fn=controlling(inner))
@@ -245,14 +245,14 @@ def switch_off_the_echo_of_the_terminal(w):
         return not termios.tcgetattr(inner)[3] & termios.ECHO
 
 
-@attempt("OWN_TERMINAL", plain=True)
+@attempt("OWN_TERMINAL EVIDENCE", plain=True)
 def change_the_terminal_on_standard_input(w):
     with terminal() as (_, inner):
         w.run("switch-echo-off", "/dev/stdin", stdin=inner, preexec_fn=controlling(inner))
         return not termios.tcgetattr(inner)[3] & termios.ECHO
 
 
-@attempt("OWN_TERMINAL", plain=True)
+@attempt("OWN_TERMINAL EVIDENCE", plain=True)
 def change_the_terminal_on_standard_error_alone(w):
     with terminal() as (_, inner):
         w.run("switch-echo-off", "/dev/stderr", stderr=inner, preexec_fn=controlling(inner))
