@@ -14,8 +14,19 @@ BUILD    ?= build
 OPTIMISE := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 LINK     := -static -Wl,-z,relro,-z,now
 endif
-WARNINGS := -Wall -Wextra -Werror -Wshadow -Wswitch-enum -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 CFLAGS   ?=
+ARCHIVE  := ar rcsD
+LIBSBX   := $(BUILD)/libsbx.a $(BUILD)/libsbx.so
+# macOS (gmake): its own runtime, libraries from Homebrew, nothing static.
+ifeq ($(shell uname -s),Darwin)
+SBX_MACOS := 1
+PACKAGES  := libsodium jansson libutf8proc
+LINK      := $(filter -fsanitize%,$(LINK)) $(shell pkg-config --libs-only-L $(PACKAGES))
+CFLAGS    += $(shell pkg-config --cflags-only-I $(PACKAGES))
+ARCHIVE   := ar rcs
+LIBSBX    := $(BUILD)/libsbx.a $(BUILD)/libsbx.dylib
+endif
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wswitch-enum -Wmissing-prototypes -Wstrict-prototypes -Wconversion
 SBX_CFLAGS = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' $(OPTIMISE) $(WARNINGS) -I. -I$(BUILD) -MMD -MP $(CFLAGS)
 
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
@@ -24,7 +35,14 @@ GRAMMAR   := $(call objects,grammar/*.c) $(BUILD)/grammar/sbx.tab.o $(BUILD)/gra
 POLICY    := $(call objects,policy/*.c)
 EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
+# The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
+MACOS_RUNTIME := main launch_steps options report lease managed prepare owner own_files resolver follow matches denials \
+                 gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
+ifdef SBX_MACOS
+RUNTIME   := $(call objects,runtime/macos_*.c) $(patsubst %,$(BUILD)/runtime/%.o,$(filter-out main,$(MACOS_RUNTIME)))
+else
 RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runtime/*.c))
+endif
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
@@ -32,7 +50,7 @@ UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/un
 
 .SECONDARY:
 .PHONY: all bench check portable check-bubblewraps escape fuzz unit unit-programs demo deps deps-bench deps-check install clean check-fresh
-all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(BUILD)/libsbx.a $(BUILD)/libsbx.so
+all: $(BUILD)/sbxc $(BUILD)/sbx-launch $(LIBSBX)
 
 $(BUILD)/libbase.a: $(BASE)
 $(BUILD)/libgrammar.a: $(GRAMMAR)
@@ -42,7 +60,7 @@ $(BUILD)/libcompiler.a: $(COMPILER)
 $(BUILD)/libruntime.a: $(RUNTIME)
 $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
-	@ar rcsD $@ $^
+	@$(ARCHIVE) $@ $^
 
 $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
 	@echo link $@
@@ -74,9 +92,6 @@ $(BUILD)/escape-attempt: $(call objects,tests/escape/*.c)
 	@$(CC) -static -o $@ $^
 escape: all $(ESCAPE)
 
-# The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
-MACOS_RUNTIME := main launch_steps options report lease managed prepare owner own_files resolver follow matches denials \
-                 gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
 MACOS_SOURCES := $(wildcard base/*.c policy/*.c emitters/*.c runtime/macos_*.c) $(MACOS_RUNTIME:%=runtime/%.c)
 # For tests on Linux and never installed: the same sources, compiled as for macOS (tests/macos/darwin.h), with a
 # stand-in for sandbox-exec that answers what a profile allows and enforces nothing.
@@ -118,7 +133,13 @@ $(BUILD)/shared/%.o: %.c
 $(BUILD)/shared/sbx.o: $(SBX_PARTS)
 	@$(LD) -r -o $@.all $^
 	@objcopy --wildcard --keep-global-symbol='sbx_*' $@.all $@ && rm -f $@.all
+ifdef SBX_MACOS
+$(BUILD)/libsbx.a: $(SBX_PARTS)
+$(BUILD)/libsbx.dylib: $(SBX_PARTS)
+	@$(CC) -dynamiclib $(LINK) -o $@ $^ -lsodium -lutf8proc -pthread
+else
 $(BUILD)/libsbx.a: $(BUILD)/shared/sbx.o
+endif
 $(BUILD)/libsbx.so.$(SBX_MAJOR): $(SBX_PARTS) policy/sbx.map
 	@echo link $@
 	@$(CC) -shared $(filter-out -static,$(LINK)) -Wl,-soname,$(@F) -Wl,--version-script=policy/sbx.map -o $@ $(SBX_PARTS) -lsodium -lutf8proc -pthread
@@ -173,7 +194,7 @@ ifeq ($(SANITIZE),1)
 check: all $(UNIT) $(ASK) $(REPLAY)
 	tests/run $(BUILD) --sanitized
 else
-check: all $(UNIT) $(ASK) $(ESCAPE) $(REPLAY)
+check: all $(UNIT) $(ASK) $(ESCAPE) $(MACOS_TEST) $(REPLAY)
 	$(MAKE) SANITIZE=1 all unit-programs
 	tests/run $(BUILD) $(BUILD)/sanitize
 endif
