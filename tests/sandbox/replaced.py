@@ -704,12 +704,19 @@ def what_goes_on_while_nothing_is_there_ends_the_run():
 
 @test
 def a_directory_with_a_denied_path_may_be_removed():
+    """The command writes there at once: a run in which it was quicker than the watch is ended, others go on."""
+    went_on = 0
     for number in range(5):
         with run("deny $WORK/dir/key\n", "ls -A; (echo evil > dir/key); echo WENT-ON") as (w, work, finish):
             shutil.rmtree(f"{work}/dir")
             code, output, lease = finish()
+            if "mask.lost" in kinds(lease):
+                check(code == 137 and "the command could have put it there" in output, output)
+                continue
             check(code == 0 and "WENT-ON" in output, output)
             check("mask.removed" in kinds(lease), str(lease["events"]))
+            went_on += 1
+    check(went_on > 0, "each run was ended")
 
 
 @test
