@@ -346,7 +346,8 @@ def a_stopped_command_can_be_interrupted_after_fg():
 @test
 def a_stop_signal_to_the_launcher_stops_both_once():
     with world() as w:
-        run = "$L sleep 2 & sleep 1; kill -TSTP $!; sleep 0.5; fg; echo ended=$?"
+        wait = f"while [ ! -e {w.work}/begun ]; do sleep 0.05; done"
+        run = f"$L sh -c 'touch begun; sleep 3' & {wait}; kill -TSTP $!; sleep 0.5; fg; echo ended=$?"
         with started(w, "", arguments=outer_shell(w, run)) as (terminal, process):
             terminal.expect("Stopped")
             terminal.expect("ended=0")
