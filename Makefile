@@ -233,7 +233,7 @@ check-fresh:
 	tests/fresh/run.sh
 
 # The launch suites with bubblewrap as installed and with newer versions from Debian's source packages (needs root and a mirror).
-check-bubblewraps: all $(ESCAPE)
+check-bubblewraps: all $(ESCAPE) $(MACOS_TEST)
 	tests/bubblewrap/check.sh $(BUILD)
 
 # Names of packages: Debian and Ubuntu, Fedora. What is there already is not asked for again.
