@@ -453,8 +453,10 @@ static struct reply answer_listed(const void *state, const struct query *query)
             (best == NULL || strlen(entry->path) >= strlen(best->path)))
             best = entry;
     }
-    return best == NULL ? (struct reply){.text = "none"}
-                        : (struct reply){.text = best->level, .line = best->line};
+    struct reply reply = {.text = "none"};
+    if (best != NULL)
+        reply = (struct reply){.text = best->level, .line = best->line};
+    return reply;
 }
 
 /* --- the two parts -------------------------------------------------------------------------------------- */
