@@ -28,6 +28,29 @@ bool engine_choose(struct arena *arena, enum engine_wish wanted, struct engine_u
                  (struct note){.code = SBX434_ENGINE_FALLBACK,
                                .text = arena_format(arena, "bubblewrap makes the sandbox, for %s", missing)});
     }
-    use->engine->seek(arena, use);
+    if (use->engine->seek != NULL)
+        use->engine->seek(arena, use);
     return true;
+}
+
+bool engine_find(struct arena *arena, struct engine_use *use, const struct bound_policy *bound,
+                 const char *search, struct note_list *notes)
+{
+    return use->engine->find == NULL || use->engine->find(arena, use, bound, search, notes);
+}
+
+bool engine_prepare(struct arena *arena, struct engine_use *use, const struct sandbox_request *request,
+                    struct note_list *notes)
+{
+    return use->engine->prepare == NULL || use->engine->prepare(arena, use, request, notes);
+}
+
+bool engine_reserve(struct arena *arena, struct engine_use *use, struct note_list *notes)
+{
+    return use->engine->reserve == NULL || use->engine->reserve(arena, use, notes);
+}
+
+bool engine_check(struct arena *arena, struct engine_use *use, struct note_list *notes)
+{
+    return use->engine->check == NULL || use->engine->check(arena, use, notes);
 }

@@ -45,7 +45,8 @@ struct sandbox {
 };
 
 /* Functions that return bool return false with an error note in `notes` (or what they are told to set), if
- * the launch must not go on. They are called in this order. */
+ * the launch must not go on. They are called in this order; an engine that has nothing to do for one of them
+ * but `start` and `print` leaves it out. */
 struct engine {
     const char *name;  /* in --engine, the lease and --probe */
     const char *title; /* in messages */
@@ -73,3 +74,11 @@ struct engine {
  * begins with it (seek). */
 bool engine_choose(struct arena *arena, enum engine_wish wanted, struct engine_use *use,
                    struct note_list *notes);
+
+/* What the engine of `use` does for these steps; true where it has nothing to do. */
+bool engine_find(struct arena *arena, struct engine_use *use, const struct bound_policy *bound,
+                 const char *search, struct note_list *notes);
+bool engine_prepare(struct arena *arena, struct engine_use *use, const struct sandbox_request *request,
+                    struct note_list *notes);
+bool engine_reserve(struct arena *arena, struct engine_use *use, struct note_list *notes);
+bool engine_check(struct arena *arena, struct engine_use *use, struct note_list *notes);

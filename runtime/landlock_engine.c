@@ -45,24 +45,6 @@ static bool find(struct arena *arena, struct engine_use *use, const struct bound
     return missing == NULL;
 }
 
-static void seek(struct arena *arena, struct engine_use *use)
-{
-    (void)arena, (void)use;
-}
-
-static bool prepare(struct arena *arena, struct engine_use *use, const struct sandbox_request *request,
-                    struct note_list *notes)
-{
-    (void)arena, (void)use, (void)request, (void)notes;
-    return true;
-}
-
-static bool reserve_or_check(struct arena *arena, struct engine_use *use, struct note_list *notes)
-{
-    (void)arena, (void)use, (void)notes;
-    return true;
-}
-
 /* The child, a copy of the launcher until it executes the inner stage. */
 SBX_NORETURN static void become_stage(struct arena *arena, const struct sandbox_request *request,
                                       const struct wiring *wiring)
@@ -127,11 +109,7 @@ static void print(struct buffer *out, const struct engine_use *use, const struct
 const struct engine engine_landlock = {
     .name = "landlock",
     .title = "the engine without namespaces",
-    .seek = seek,
     .find = find,
-    .prepare = prepare,
-    .reserve = reserve_or_check,
     .start = start,
-    .check = reserve_or_check,
     .print = print,
 };

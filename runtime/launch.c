@@ -207,8 +207,8 @@ static const char *search_path(const struct launch *launch)
 
 static bool step_backend(struct launch *launch)
 {
-    return launch->engine.engine->find(launch->arena, &launch->engine, launch->prepared.bound,
-                                       search_path(launch), &launch->notes);
+    return engine_find(launch->arena, &launch->engine, launch->prepared.bound, search_path(launch),
+                       &launch->notes);
 }
 
 static struct sandbox_request request_of(struct launch *launch)
@@ -246,7 +246,7 @@ static bool step_prepare(struct launch *launch)
     struct sandbox_request request = request_of(launch);
 
     launch->inner.directory = launch->prepared.directory;
-    return launch->engine.engine->prepare(launch->arena, &launch->engine, &request, &launch->notes);
+    return engine_prepare(launch->arena, &launch->engine, &request, &launch->notes);
 }
 
 static int print_dry_run(struct launch *launch)
@@ -283,7 +283,7 @@ static bool step_inner(struct launch *launch)
     const struct resolved *own = resolver_find(launch->facts.seen, directory);
 
     getrlimit(RLIMIT_NOFILE, &before);
-    if (!launch->engine.engine->reserve(launch->arena, &launch->engine, &launch->notes))
+    if (!engine_reserve(launch->arena, &launch->engine, &launch->notes))
         return false;
     limit_files(launch, &before);
     namespaces_measure(launch->inner.host_namespaces);
@@ -378,7 +378,7 @@ static bool step_start(struct launch *launch)
     for (int i = 0; i < 3; i++)
         if (launch->streams.inside[i] > STDERR_FILENO)
             close(launch->streams.inside[i]);
-    if (!engine->check(launch->arena, &launch->engine, &launch->notes))
+    if (!engine_check(launch->arena, &launch->engine, &launch->notes))
         return false;
     watch_start(launch->arena, &launch->plan, &launch->facts, launch->nested, &launch->watch);
     launch->sandbox.keeper = launch->watch.keeper;
@@ -526,7 +526,7 @@ int launch(struct arena *arena, const struct options *options)
     ready = take_steps(&launch, steps, sizeof steps / sizeof steps[0]);
     watchdog_end(&launch.watchdog);
     if (options->dry_run)
-        ready = ready && launch.engine.engine->check(arena, &launch.engine, &launch.notes);
+        ready = ready && engine_check(arena, &launch.engine, &launch.notes);
     if (ready && options->dry_run) {
         int code = print_dry_run(&launch);
         report_notes(arena, launch.prepared.policy, &launch.notes, level_of(options));

@@ -71,31 +71,11 @@ const char *native_missing(struct arena *arena)
     return NULL;
 }
 
+/* It is part of this program, so nothing has to be found. */
 static void seek(struct arena *arena, struct engine_use *use)
 {
     (void)arena;
     use->version = SBX_VERSION;
-}
-
-/* It is part of this program. */
-static bool find(struct arena *arena, struct engine_use *use, const struct bound_policy *bound,
-                 const char *search, struct note_list *notes)
-{
-    (void)arena, (void)use, (void)bound, (void)search, (void)notes;
-    return true;
-}
-
-static bool prepare(struct arena *arena, struct engine_use *use, const struct sandbox_request *request,
-                    struct note_list *notes)
-{
-    (void)arena, (void)use, (void)request, (void)notes;
-    return true;
-}
-
-static bool reserve_or_check(struct arena *arena, struct engine_use *use, struct note_list *notes)
-{
-    (void)arena, (void)use, (void)notes;
-    return true;
 }
 
 static bool launcher_lives(const struct wiring *wiring)
@@ -232,10 +212,6 @@ const struct engine engine_native = {
     .name = "native",
     .title = "the native engine",
     .seek = seek,
-    .find = find,
-    .prepare = prepare,
-    .reserve = reserve_or_check,
     .start = start,
-    .check = reserve_or_check,
     .print = print,
 };

@@ -36,8 +36,7 @@ static bool try_sandbox(struct arena *arena, struct engine_use *use, struct outc
         return false;
     struct sandbox_request request = {
         .plan = &plan, .inner = &inner, .streams = {null, null, null}, .signals = &signals};
-    bool started = use->engine->prepare(arena, use, &request, notes) &&
-                   use->engine->reserve(arena, use, notes) &&
+    bool started = engine_prepare(arena, use, &request, notes) && engine_reserve(arena, use, notes) &&
                    use->engine->start(arena, use, &request, &sandbox, notes);
     close(null);
     if (started) {
@@ -75,8 +74,8 @@ static struct probe_backend try_engine(struct arena *arena, enum engine_wish wis
     struct outcome outcome = {0};
     struct engine_use use;
 
-    if (engine_choose(arena, wish, &use, &notes) && use.engine->find(arena, &use, NULL, NULL, &notes) &&
-        use.engine->check(arena, &use, &notes)) {
+    if (engine_choose(arena, wish, &use, &notes) && engine_find(arena, &use, NULL, NULL, &notes) &&
+        engine_check(arena, &use, &notes)) {
         backend.version = use.version;
         backend.usable = try_sandbox(arena, &use, &outcome, &notes);
     }
