@@ -51,7 +51,7 @@ void seatbelt_decide_prepare(struct seatbelt_profile *profile)
     profile->scratch = arena_alloc(profile->arena, sizeof *profile->scratch);
 }
 
-/* The folded path of a question, good until the next one. */
+/* The folded path of a question (not empty), good until the next one. */
 static struct seatbelt_text fold_path(const struct seatbelt_profile *profile,
                                       const struct seatbelt_text *path)
 {
@@ -59,9 +59,16 @@ static struct seatbelt_text fold_path(const struct seatbelt_profile *profile,
     if (scratch->room < path->length * FOLD_GROWTH) {
         scratch->room = path->length * FOLD_GROWTH + FOLDED_LEAST;
         scratch->bytes = arena_alloc(profile->arena, scratch->room);
+        scratch->path = arena_alloc(profile->arena, scratch->room);
+        scratch->path_length = 0;
     }
-    size_t length = seatbelt_fold_into(scratch->bytes, scratch->room, path->bytes, path->length, true);
-    return (struct seatbelt_text){scratch->bytes, length};
+    /* Many operations are asked about one path. */
+    if (scratch->path_length != path->length || memcmp(scratch->path, path->bytes, path->length) != 0) {
+        memcpy(scratch->path, path->bytes, path->length);
+        scratch->path_length = path->length;
+        scratch->length = seatbelt_fold_into(scratch->bytes, scratch->room, path->bytes, path->length, true);
+    }
+    return (struct seatbelt_text){scratch->bytes, scratch->length};
 }
 
 static struct seatbelt_subject subject_of(const struct seatbelt_profile *profile,

@@ -344,21 +344,21 @@ static bool begins_area(const struct judge *judge, const char *path)
            (above == 0 || bound_level(judge->bound, path, above) != LEVEL_WRITE);
 }
 
-/* What is known of whether the place may be moved. */
-static enum wanted moving_at(const struct judge *judge, const struct place *place,
-                             enum seatbelt_comparing how)
+/* What is known of whether the place may be moved, by enum comparing. */
+static void find_moving(const struct judge *judge, struct place *place)
 {
     const struct query query = {.kind = QUERY_RENAME, .name = place->valued, .length = strlen(place->valued)};
     struct reply reply = policy_answer(judge->answers, &query);
+    place->moving[CASE_COUNTS] = place->moving[CASE_IGNORED] = WANT_NOTHING;
     if (!place->alone || reply.text == NULL)
-        return WANT_NOTHING;
-    struct reply exact = how == CASE_COUNTS ? policy_answer(judge->exact_answers, &query) : reply;
-    if (exact.text == NULL || strcmp(reply.text, exact.text) != 0)
-        return WANT_NOTHING;
+        return;
     if (strcmp(reply.text, "deny") == 0)
-        return begins_area(judge, place->valued) ? WANT_NOTHING : WANT_DENY;
-    /* Above what a rule names a profile may hold more still. */
-    return is_leading(judge, place->folded) ? WANT_NOTHING : WANT_ALLOW;
+        place->moving[CASE_IGNORED] = begins_area(judge, place->valued) ? WANT_NOTHING : WANT_DENY;
+    else /* Above what a rule names a profile may hold more still. */
+        place->moving[CASE_IGNORED] = is_leading(judge, place->folded) ? WANT_NOTHING : WANT_ALLOW;
+    struct reply exact = policy_answer(judge->exact_answers, &query);
+    if (exact.text != NULL && strcmp(reply.text, exact.text) == 0)
+        place->moving[CASE_COUNTS] = place->moving[CASE_IGNORED];
 }
 
 /* The place of `path`; good until the next call. */
@@ -372,11 +372,9 @@ static const struct place *place_at(const struct judge *judge, const char *path)
         return place;
     place->kernel = kernel_path(judge, place->valued);
     place->folded = json_fold(judge->arena, place->kernel);
-    place->said[CASE_COUNTS] = seatbelt_says(judge->view, place->valued, CASE_COUNTS);
-    place->said[CASE_IGNORED] = seatbelt_says(judge->view, place->valued, CASE_IGNORED);
+    seatbelt_says(judge->view, place->valued, place->said);
     place->alone = seatbelt_has_one_name(judge->view, place->valued);
-    place->moving[CASE_COUNTS] = moving_at(judge, place, CASE_COUNTS);
-    place->moving[CASE_IGNORED] = moving_at(judge, place, CASE_IGNORED);
+    find_moving(judge, place);
     return place;
 }
 

@@ -106,8 +106,9 @@ struct seatbelt_name_slot {
 
 /* Room for the folded path of a question. */
 struct seatbelt_scratch {
-    char *bytes;
-    size_t room;
+    char *bytes; /* folded, `length` of them */
+    char *path;  /* what they were folded from */
+    size_t length, path_length, room;
 };
 
 struct seatbelt_profile {

@@ -68,69 +68,89 @@ static enum level higher(enum level a, enum level b)
     return a > b ? a : b;
 }
 
-/* Adds what is closed at one name. */
-static void close_at(const struct seatbelt_view *view, const char *name, enum seatbelt_comparing how,
-                     struct seatbelt_said *said)
+static struct bound_answer answer_at(const struct bound_policy *bound, const char *name)
 {
-    size_t length = strlen(name);
-    const struct bound_policy *exact = view->exact_caps, *pattern = view->pattern_caps;
-    enum level cap = bound_level(view->caps, name, length);
-    bool runs = cap < LEVEL_READ || bound_exec(view->caps, name, length);
-    bool opens = bound_socket(view->caps, name, length);
-    said->least = lower(said->least, cap);
-    said->runs = said->runs && runs;
-    said->opens = said->opens && opens;
-    if (how == CASE_COUNTS) {
-        cap = lower(bound_level(exact, name, length), bound_level(pattern, name, length));
-        runs = cap < LEVEL_READ || (bound_exec(exact, name, length) && bound_exec(pattern, name, length));
-        opens = bound_socket(exact, name, length) && bound_socket(pattern, name, length);
-    }
-    if (how == CASE_IGNORED) {
-        /* What is excepted or in a limit's list in another case is so too. */
-        const char *folded = json_fold(view->arena, name);
-        length = strlen(folded);
-        cap = higher(cap, bound_level(view->folded_caps, folded, length));
-        runs = runs || bound_exec(view->folded_caps, folded, length);
-        opens = opens || bound_socket(view->folded_caps, folded, length);
-    }
-    said->most = lower(said->most, cap);
-    said->may_run = said->may_run && runs;
-    said->may_open = said->may_open && opens;
+    return bound_answer(bound, name, strlen(name));
 }
 
-struct seatbelt_said seatbelt_says(const struct seatbelt_view *view, const char *path,
-                                   enum seatbelt_comparing how)
+/* Lowers what is said to what is left at one name: at least by `least`, at most by `most`. */
+static void close_at(struct seatbelt_said *said, struct bound_answer least, struct bound_answer most)
 {
-    const char *names[NAMES];
-    uint32_t count = names_of(view, path, names);
-    enum level least = LEVEL_WRITE, most = LEVEL_NONE;
-    bool granted = false, may_be = false;
-    struct seatbelt_said said = {LEVEL_WRITE, LEVEL_WRITE, true, true, true, true};
-    for (uint32_t i = 0; i < count; i++) {
-        size_t length = strlen(names[i]);
-        enum level level = bound_level(view->grants, names[i], length);
-        least = level != LEVEL_NONE ? lower(least, level) : least;
-        most = higher(most, level);
-        granted = granted || bound_socket(view->grants, names[i], length);
-        close_at(view, names[i], how, &said);
-    }
-    least = lower(least, most);
-    may_be = granted;
-    for (uint32_t i = 0; i < count && how == CASE_IGNORED; i++) {
-        const char *folded = json_fold(view->arena, names[i]);
-        enum level level = bound_level(view->folded_grants, folded, strlen(folded));
-        /* Where names of another spelling grant too, any of them may be the one that is there. */
-        if (level != bound_level(view->grants, names[i], strlen(names[i]))) {
-            least = lower(least, level);
-            most = higher(most, bound_level(view->any_grants, folded, strlen(folded)));
-        }
-        may_be = may_be || bound_socket(view->folded_grants, folded, strlen(folded));
-    }
-    said.least = lower(said.least, least);
-    said.most = lower(said.most, most);
-    said.opens = said.opens && granted;
-    said.may_open = said.may_open && may_be;
+    said->least = lower(said->least, least.level);
+    said->runs = said->runs && (least.level < LEVEL_READ || least.exec);
+    said->opens = said->opens && least.socket;
+    said->most = lower(said->most, most.level);
+    said->may_run = said->may_run && (most.level < LEVEL_READ || most.exec);
+    said->may_open = said->may_open && most.socket;
+}
+
+/* What both leave. What is closed to reading needs nobody to say that it may not be executed. */
+static struct bound_answer both(struct bound_answer a, struct bound_answer b)
+{
+    enum level level = lower(a.level, b.level);
+    return (struct bound_answer){level, level < LEVEL_READ || (a.exec && b.exec), a.socket && b.socket};
+}
+
+/* What either leaves. */
+static struct bound_answer either(struct bound_answer a, struct bound_answer b)
+{
+    return (struct bound_answer){higher(a.level, b.level), a.level < LEVEL_READ || a.exec || b.exec,
+                                 a.socket || b.socket};
+}
+
+/* What is granted at least and at most by the names looked at so far. */
+struct granted {
+    enum level least, most;
+    bool opens, may_open;
+};
+
+static void grant_at(struct granted *granted, enum level level, bool opens)
+{
+    granted->least = level != LEVEL_NONE ? lower(granted->least, level) : granted->least;
+    granted->most = higher(granted->most, level);
+    granted->opens = granted->opens || opens;
+}
+
+static struct seatbelt_said said_of(struct seatbelt_said said, const struct granted *granted)
+{
+    said.least = lower(said.least, granted->least);
+    said.most = lower(said.most, granted->most);
+    said.opens = said.opens && granted->opens;
+    said.may_open = said.may_open && granted->may_open;
     return said;
+}
+
+void seatbelt_says(const struct seatbelt_view *view, const char *path, struct seatbelt_said said[2])
+{
+    const char *names[NAMES], *folded[NAMES];
+    enum level levels[NAMES];
+    uint32_t count = names_of(view, path, names);
+    struct granted granted = {LEVEL_WRITE, LEVEL_NONE, false, false};
+    said[CASE_COUNTS] = said[CASE_IGNORED] =
+        (struct seatbelt_said){LEVEL_WRITE, LEVEL_WRITE, true, true, true, true};
+    for (uint32_t i = 0; i < count; i++) {
+        struct bound_answer grant = answer_at(view->grants, names[i]), cap = answer_at(view->caps, names[i]);
+        folded[i] = json_fold(view->arena, names[i]);
+        levels[i] = grant.level;
+        grant_at(&granted, grant.level, grant.socket);
+        close_at(&said[CASE_COUNTS], cap,
+                 both(answer_at(view->exact_caps, names[i]), answer_at(view->pattern_caps, names[i])));
+        /* What is excepted or in a limit's list in another case is so too. */
+        close_at(&said[CASE_IGNORED], cap, either(cap, answer_at(view->folded_caps, folded[i])));
+    }
+    granted.least = lower(granted.least, granted.most);
+    granted.may_open = granted.opens;
+    said[CASE_COUNTS] = said_of(said[CASE_COUNTS], &granted);
+    for (uint32_t i = 0; i < count; i++) {
+        struct bound_answer grant = answer_at(view->folded_grants, folded[i]);
+        /* Where names of another spelling grant too, any of them may be the one that is there. */
+        if (grant.level != levels[i]) {
+            granted.least = lower(granted.least, grant.level);
+            granted.most = higher(granted.most, answer_at(view->any_grants, folded[i]).level);
+        }
+        granted.may_open = granted.may_open || grant.socket;
+    }
+    said[CASE_IGNORED] = said_of(said[CASE_IGNORED], &granted);
 }
 
 /* --- the policy in parts -------------------------------------------------------------------------------- */

@@ -21,8 +21,8 @@ struct seatbelt_view;
 /* `bound`, sealed, lives on. */
 struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bound_policy *bound);
 
-struct seatbelt_said seatbelt_says(const struct seatbelt_view *view, const char *path,
-                                   enum seatbelt_comparing how);
+/* Fills `said`, by enum seatbelt_comparing. */
+void seatbelt_says(const struct seatbelt_view *view, const char *path, struct seatbelt_said said[2]);
 
 /* Whether the place has no other name, such as /tmp and /private/tmp. */
 bool seatbelt_has_one_name(const struct seatbelt_view *view, const char *path);

@@ -56,14 +56,18 @@ enum level bound_layer_level(const struct bound_policy *bound, uint32_t layer, c
     return layer_level(bound, layer, &question);
 }
 
-bool question_exec(const struct bound_policy *bound, struct question *question)
+/* At a path that may be read. */
+static bool leaves_exec(const struct bound_policy *bound, struct question *question)
 {
-    if (question_level(bound, question) < LEVEL_READ)
-        return false;
     for (uint32_t layer = 0; layer < bound->index->layer_count; layer++)
         if (index_closed(bound, layer, question).exec)
             return false;
     return true;
+}
+
+bool question_exec(const struct bound_policy *bound, struct question *question)
+{
+    return question_level(bound, question) >= LEVEL_READ && leaves_exec(bound, question);
 }
 
 bool bound_exec(const struct bound_policy *bound, const char *path, size_t length)
@@ -101,4 +105,14 @@ bool bound_socket(const struct bound_policy *bound, const char *path, size_t len
     struct question question;
     index_ask(bound->index, path, length, &question);
     return question_socket(bound, &question);
+}
+
+struct bound_answer bound_answer(const struct bound_policy *bound, const char *path, size_t length)
+{
+    struct question question;
+    index_ask(bound->index, path, length, &question);
+    enum level level = question_level(bound, &question);
+    return (struct bound_answer){.level = level,
+                                 .exec = level >= LEVEL_READ && leaves_exec(bound, &question),
+                                 .socket = question_socket(bound, &question)};
 }
