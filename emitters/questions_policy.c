@@ -1,6 +1,7 @@
 #include "emitters/questions.h"
 
 #include "base/escape.h"
+#include "base/intern.h"
 #include "base/vector.h"
 #include "emitters/control.h"
 #include "policy/pattern.h"
@@ -109,51 +110,13 @@ void queries_add_policy(struct query_set *set, const struct bound_policy *bound)
 struct policy_answers {
     struct arena *arena;
     const struct bound_policy *bound;
-    struct {
-        const char **items; /* paths, hashed by their bytes; NULL: free */
-        uint32_t count, size;
-    } pinned;
+    struct intern_pool *pinned; /* paths */
     struct {
         const struct pattern **items; /* of denies */
         uint32_t count, capacity;
     } patterns;
     struct variable_list sets;
 };
-
-static uint32_t hash_path(const char *path, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325U;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)path[i]) * 0x100000001b3U;
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-static const char **pin_slot(const struct policy_answers *answers, const char *path, size_t length)
-{
-    uint32_t mask = answers->pinned.size - 1, at = hash_path(path, length) & mask;
-    while (answers->pinned.items[at] != NULL && (strncmp(answers->pinned.items[at], path, length) != 0 ||
-                                                 answers->pinned.items[at][length] != '\0'))
-        at = (at + 1) & mask;
-    return &answers->pinned.items[at];
-}
-
-static void pin(struct policy_answers *answers, const char *path, size_t length)
-{
-    if (answers->pinned.count >= answers->pinned.size / 2) {
-        const char **old = answers->pinned.items;
-        uint32_t size = answers->pinned.size;
-        answers->pinned.size = size == 0 ? 1024 : size * 2;
-        answers->pinned.items = arena_array(answers->arena, answers->pinned.size, sizeof *old);
-        for (uint32_t i = 0; i < size; i++)
-            if (old[i] != NULL)
-                *pin_slot(answers, old[i], strlen(old[i])) = old[i];
-    }
-    const char **slot = pin_slot(answers, path, length);
-    if (*slot != NULL)
-        return;
-    *slot = arena_copy(answers->arena, path, length);
-    answers->pinned.count++;
-}
 
 /* The length of the directory that holds `path`, or 0 if none does. */
 static size_t holder(const char *path, size_t length)
@@ -175,9 +138,9 @@ static void pin_upwards(struct policy_answers *answers, const char *path)
 {
     for (size_t length = strlen(path); level_around(answers->bound, path, length) == LEVEL_WRITE;
          length = holder(path, length)) {
-        if (answers->pinned.size > 0 && *pin_slot(answers, path, length) != NULL)
+        if (intern_find(answers->pinned, path, length) != NULL)
             return;
-        pin(answers, path, length);
+        intern(answers->pinned, path, length);
     }
 }
 
@@ -211,6 +174,7 @@ struct policy_answers *policy_answers_create(struct arena *arena, const struct b
     struct note_list ignored = note_list_in(arena);
     answers->arena = arena;
     answers->bound = bound;
+    answers->pinned = intern_create(arena, 0);
     find_pins(answers);
     /* Without the caller's variables, only what the policy sets is left. */
     alone.bindings.environment_count = 0;
@@ -233,7 +197,7 @@ static const char *rename_answer(const struct policy_answers *answers, const cha
     if (bound_level(answers->bound, path, length) != LEVEL_WRITE ||
         level_around(answers->bound, path, length) != LEVEL_WRITE)
         return "deny";
-    if (answers->pinned.size > 0 && *pin_slot(answers, path, length) != NULL)
+    if (intern_find(answers->pinned, path, length) != NULL)
         return "deny";
     for (uint32_t i = 0; i < answers->patterns.count; i++)
         if (pattern_may_match_below(answers->patterns.items[i], path, length))

@@ -15,10 +15,7 @@ struct judge {
     struct seatbelt_view *view;                     /* what the policy says of places */
     struct policy_answers *answers, *exact_answers; /* the latter as where case counts */
     const char *root_values[ROOTS];                 /* of roots that are parameters */
-    struct {
-        const char **items; /* folded */
-        uint32_t count, size;
-    } leading;
+    struct intern_pool *leading;                    /* directories, folded */
     struct {
         const char **items; /* folded: what services stand for that the policy speaks of */
         uint32_t count, capacity;

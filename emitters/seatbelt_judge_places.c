@@ -1,6 +1,7 @@
 /* seatbelt_judge_places.c - places that a profile opens by itself, and those that lead on to what a policy names. */
 #include "emitters/seatbelt_judge_parts.h"
 
+#include "base/intern.h"
 #include "base/vector.h"
 #include "emitters/json_place.h"
 #include "policy/pattern.h"
@@ -37,34 +38,6 @@ const char *judge_kernel_path(const struct judge *judge, const char *path)
 
 /* --- directories that lead on --------------------------------------------------------------------------- */
 
-static uint32_t hash_text(const char *text, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325U;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3U;
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-static const char **leading_slot(const struct judge *judge, const char *path, size_t length)
-{
-    uint32_t mask = judge->leading.size - 1, at = hash_text(path, length) & mask;
-    while (judge->leading.items[at] != NULL &&
-           (strncmp(judge->leading.items[at], path, length) != 0 || judge->leading.items[at][length] != '\0'))
-        at = (at + 1) & mask;
-    return &judge->leading.items[at];
-}
-
-static void grow_leading(struct judge *judge)
-{
-    const char **old = judge->leading.items;
-    uint32_t size = judge->leading.size;
-    judge->leading.size = size == 0 ? 1024 : size * 2;
-    judge->leading.items = arena_array(judge->arena, judge->leading.size, sizeof *old);
-    for (uint32_t i = 0; i < size; i++)
-        if (old[i] != NULL)
-            *leading_slot(judge, old[i], strlen(old[i])) = old[i];
-}
-
 /* Adds every directory above `path`, under each of its names. */
 static void add_leading(struct judge *judge, const char *path)
 {
@@ -79,13 +52,9 @@ static void add_leading(struct judge *judge, const char *path)
         length = length > 1 ? length - 1 : 0;
         if (length == 0)
             return;
-        if (judge->leading.count >= judge->leading.size / 2)
-            grow_leading(judge);
-        const char **slot = leading_slot(judge, kernel, length);
-        if (*slot != NULL)
+        if (intern_find(judge->leading, kernel, length) != NULL)
             return;
-        *slot = arena_copy(judge->arena, kernel, length);
-        judge->leading.count++;
+        intern(judge->leading, kernel, length);
     }
 }
 
@@ -104,7 +73,7 @@ bool judge_is_leading(const struct judge *judge, const char *folded)
 {
     const char *on_volume = path_behind(folded, "/system/volumes/data");
     folded = on_volume != NULL && *on_volume == '/' ? on_volume : folded;
-    return judge->leading.size > 0 && *leading_slot(judge, folded, strlen(folded)) != NULL;
+    return intern_find(judge->leading, folded, strlen(folded)) != NULL;
 }
 
 /* --- what every command gets ---------------------------------------------------------------------------- */
@@ -203,6 +172,7 @@ static bool speaks_of_service(const struct bound_policy *bound, const char *serv
 
 void judge_find_places(struct judge *judge)
 {
+    judge->leading = intern_create(judge->arena, 0);
     for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
         const struct bound_rule *rule = &judge->bound->rules.items[i];
         if (rule->dropped || rule->at.path == NULL)
