@@ -24,7 +24,7 @@ sys.path.insert(0, HERE)
 from generator import Generator  # noqa: E402
 from oracle import Oracle  # noqa: E402
 from shrink import shrink  # noqa: E402
-from writer import Writer, argument  # noqa: E402
+from writer import Writer, argument, binding_words  # noqa: E402
 
 QUESTIONS = 25  # for each policy
 
@@ -43,14 +43,7 @@ def call_of(world, sbxc, layers):
     call = [sbxc, "why", "policy.sbx", "--batch", "--pure", "--os", world.os]
     for layer in layers:
         call += ["--managed", layer]
-    for name, values in world.roots.items():
-        for value in values:
-            call += ["--root", name.encode() + b"=" + value]
-    for name, value in world.environment.items():
-        call += ["--env", name.encode() + b"=" + value]
-    if world.command:
-        call += ["--command", world.command]
-    return call
+    return call + binding_words(world)
 
 
 def layers_of(world, sbxc, directory):

@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from run import make, texts_of  # noqa: E402
 from shrink import shrink  # noqa: E402
+from writer import binding_words  # noqa: E402
 
 TARGETS = {"linux": ("bin", "json", "args"), "macos": ("bin", "json", "sb"), "windows": ("bin", "json")}
 
@@ -28,14 +29,7 @@ def options_of(world):
     for file in world.files:
         if file.kind == "managed":
             options += ["--managed", file.name]
-    for name, values in world.roots.items():
-        for value in values:
-            options += ["--root", name.encode() + b"=" + value]
-    for name, value in world.environment.items():
-        options += ["--env", name.encode() + b"=" + value]
-    if world.command:
-        options += ["--command", world.command]
-    return options
+    return options + binding_words(world)
 
 
 def compare(world, texts, sbxc):

@@ -158,3 +158,16 @@ def argument(question):
     else:
         head = b"$" + question.root.encode()
     return head + b"".join(b"/" + part for part in question.components)
+
+
+def binding_words(world):
+    """The words that give sbxc the world's roots, variables and command."""
+    words = []
+    for name, values in world.roots.items():
+        for value in values:
+            words += ["--root", name.encode() + b"=" + value]
+    for name, value in world.environment.items():
+        words += ["--env", name.encode() + b"=" + value]
+    if world.command:
+        words += ["--command", world.command]
+    return words
