@@ -47,16 +47,32 @@ static const char *print_address(struct arena *arena, const uint8_t address[16],
     return arena_format(arena, "write %s/%d", text, v4 ? bits - MAPPED_BITS : bits);
 }
 
-bool address_is_literal(struct arena *arena, const char *text)
+/* The address of `text` without brackets, /BITS and one final dot. */
+static const char *bare_address(struct arena *arena, const char *text)
 {
-    uint8_t address[16];
-    const char *slash = strchr(text, '/');
-    size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    size_t length = strcspn(text, "/");
     if (length > 1 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
+    } else if (length > 1 && text[length - 1] == '.') {
+        length--;
     }
-    return address_read(arena_copy(arena, text, length), address);
+    return arena_copy(arena, text, length);
+}
+
+bool address_is_literal(struct arena *arena, const char *text)
+{
+    uint8_t address[16];
+    return address_read(bare_address(arena, text), address);
+}
+
+const char *address_plain(struct arena *arena, const char *text)
+{
+    struct in_addr v4;
+    const char *address = bare_address(arena, text);
+    if (inet_aton(address, &v4) != 0)
+        address = inet_ntoa(v4);
+    return arena_format(arena, "%s%s", address, text + strcspn(text, "/"));
 }
 
 const char *address_parse(struct arena *arena, const char *text, struct network *network, const char **help)
@@ -69,7 +85,8 @@ const char *address_parse(struct arena *arena, const char *text, struct network 
         map_v4(network->address, &v4);
     } else if (inet_pton(AF_INET6, address, network->address) != 1) {
         bool odd = inet_aton(address, &v4) != 0;
-        *help = odd ? arena_format(arena, "write %s", inet_ntoa(v4))
+        *help = address_is_literal(arena, text)
+                    ? arena_format(arena, "write %s", address_plain(arena, text))
                     : "write an address such as 10.1.2.3 or fd00::1, or a range such as 10.0.0.0/8";
         return odd ? "an IPv4 address is written as four decimal numbers" : "this is no address";
     }
@@ -117,6 +134,9 @@ const char *endpoint_parse(struct arena *arena, const char *text, struct network
     char *host = arena_copy(arena, brackets ? text + 1 : text, brackets ? length - 2 : length);
     if (!brackets && strchr(host, ':') != NULL)
         return "an IPv6 address stands in brackets, as in [::1]:80";
+    size_t last = strlen(host) - 1;
+    if (!brackets && last > 0 && host[last] == '.')
+        host[last] = '\0';
     if (brackets || address_is_literal(arena, host)) {
         network->target = NETWORK_ADDRESS;
         const char *problem =
@@ -129,8 +149,6 @@ const char *endpoint_parse(struct arena *arena, const char *text, struct network
         if (!islower((unsigned char)*at) && !isdigit((unsigned char)*at) && strchr("-_.", *at) == NULL)
             return "this is no host name";
     }
-    if (length > 1 && host[length - 1] == '.')
-        host[length - 1] = '\0';
     network->host = host;
     return parse_port(arena, colon + 1, network);
 }

@@ -5,8 +5,11 @@
 #include "policy/policy.h"
 
 /* Whether some program could read `text` as an address or a range of them: all that inet_aton reads, IPv6
- * with and without brackets, each also with /BITS. */
+ * with and without brackets, each also with a final dot or /BITS. */
 bool address_is_literal(struct arena *arena, const char *text);
+
+/* Such a literal as `address` takes it: without brackets and final dot, IPv4 as four decimal numbers. */
+const char *address_plain(struct arena *arena, const char *text);
 
 /* Reads an address or CIDR range into `network` (address, prefix). NULL, or what is wrong with *help perhaps
  * set. */

@@ -102,9 +102,11 @@ static bool is_temporary(const struct policy_path *path)
            (path->root == ROOT_SLASH && strcmp(path->rest, "/tmp") == 0);
 }
 
-static void check_scratch(struct builder *builder, const struct rule *scratch, const struct rule *grant)
+/* Whether the grant, which meets no scratch before this one, meets it: that is reported. */
+static bool check_scratch(struct builder *builder, const struct rule *scratch, const struct rule *grant)
 {
-    if (meet(scratch, grant))
+    bool met = meet(scratch, grant);
+    if (met)
         diagnostic_add(
             builder->diagnostics,
             (struct diagnostic){
@@ -114,6 +116,7 @@ static void check_scratch(struct builder *builder, const struct rule *scratch, c
                 .text = "scratch takes the place of the temporary directory, so this grant cannot hold",
                 .help = "leave one of the two out, or grant a place below the temporary directory",
             });
+    return met;
 }
 
 /* -------------------------------------------------------------------------------------------------------- */
@@ -137,6 +140,7 @@ void build_check(struct builder *builder)
     }
     check_sets(builder, sets.items, sets.count);
     for (uint32_t i = 0; i < temporaries.count; i++)
-        for (uint32_t j = 0; j < scratches.count && builder->diagnostics->errors == 0; j++)
-            check_scratch(builder, scratches.items[j], temporaries.items[i]);
+        for (uint32_t j = 0; j < scratches.count; j++)
+            if (check_scratch(builder, scratches.items[j], temporaries.items[i]))
+                break;
 }

@@ -115,15 +115,20 @@ static bool host_is_no_mistake(struct builder *builder, const struct word *word)
                           ascii != NULL ? arena_format(arena, "write %s", ascii) : NULL);
     }
     if (address_is_literal(arena, text))
-        return host_error(builder, word, "an address is no host name",
-                          arena_format(arena, "name it as what it is: address %s", text));
+        return host_error(
+            builder, word, "an address is no host name",
+            arena_format(arena, "name it as what it is: address %s", address_plain(arena, text)));
     if (scheme != NULL)
         return host_error(builder, word, "a URL is no host name",
                           arena_format(arena, "write %.*s", (int)strcspn(scheme + 3, "/:"), scheme + 3));
-    if (colon != NULL && isdigit((unsigned char)colon[1]) && strchr(text, ':') == colon)
-        return host_error(
-            builder, word, "the port stands behind the word port",
-            arena_format(arena, "write host %.*s port %s", (int)(colon - text), text, colon + 1));
+    if (colon == NULL || !isdigit((unsigned char)colon[1]))
+        return true;
+    const char *name = arena_copy(arena, text, (size_t)(colon - text));
+    bool address = address_is_literal(arena, name);
+    if (text[0] == '[' ? address : strchr(text, ':') == colon)
+        return host_error(builder, word, "the port stands behind the word port",
+                          arena_format(arena, "write %s %s port %s", address ? "address" : "host",
+                                       address ? address_plain(arena, name) : name, colon + 1));
     return true;
 }
 
@@ -134,11 +139,13 @@ static bool labels_are_good(const char *host)
     size_t length = strlen(host);
     if (length == 0 || length > HOST_LONGEST)
         return false;
-    if (host[0] == '*' && (host[1] == '.' || host[1] == '\0'))
-        host += host[1] == '.' ? 2 : 1;
+    if (strcmp(host, "*") == 0)
+        return true;
+    if (host[0] == '*' && host[1] == '.')
+        host += 2;
     for (;;) {
         size_t label = strcspn(host, ".");
-        if ((label == 0 && length > 1) || label > LABEL_LONGEST)
+        if (label == 0 || label > LABEL_LONGEST)
             return false;
         for (size_t i = 0; i < label; i++)
             if (!islower((unsigned char)host[i]) && !isdigit((unsigned char)host[i]) && host[i] != '-' &&
