@@ -233,6 +233,30 @@ def devices_that_programs_need_work_and_no_other_is_there():
 
 
 @test
+def every_mount_is_without_rights_of_owners_and_devices():
+    with world() as w:
+        for name in ("open", "closed"):
+            w.make(f"work/{name}/below/")
+        w.make("work/.env", SECRET)
+        policy = w.policy("deny $WORK/.env\ngrant read $WORK/closed\ngrant scratch\n")
+        launch = " ".join(w.command_line(policy, ["cat", "/proc/self/mountinfo"]))
+        mounts = "".join(f"mount -t tmpfs -o suid,dev,exec none {w.work}/{name}/below && " for name in ("open", "closed"))
+        enter = ["unshare", "-m"] if IS_ROOT else ["unshare", "-Urm"]
+        result = subprocess.run([*enter, "sh", "-c", mounts + launch], env=w.environment(), cwd=w.work, capture_output=True,
+                                stdin=subprocess.DEVNULL, text=True)
+        equal(result.returncode, 0, result.stderr)
+        found = {}
+        for line in result.stdout.splitlines():
+            place, options = line.split()[4:6]
+            found[place] = set(options.split(","))
+            wanted = {"nosuid"} | (set() if place.startswith("/dev/") else {"nodev"})
+            wanted |= {"noexec"} if place in ("/dev/pts", "/proc") else set()
+            check(wanted <= found[place], f"{place}: {options}")
+        check("rw" in found[f"{w.work}/open/below"] and "ro" in found[f"{w.work}/closed/below"], result.stdout)
+        check({"/", "/proc", "/dev/pts", "/tmp", f"{w.work}/.env"} <= set(found), result.stdout)
+
+
+@test
 def the_root_is_closed_and_read_only():
     with world() as w:
         result = w.shell(

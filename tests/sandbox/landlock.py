@@ -493,6 +493,21 @@ def abstract_names_outside_are_out_of_reach():
 
 
 @test
+def rights_that_the_caller_hands_on_are_given_up():
+    if not IS_ROOT:
+        return
+    with world("/var/tmp") as w:
+        policy = w.policy(accepting())
+        hand_on = ["setpriv", "--inh-caps=+chown", "--ambient-caps=+chown"]
+        show = ["grep", "-E", "Cap(Inh|Prm|Eff|Amb|Bnd)", "/proc/self/status"]
+        before = subprocess.run([*hand_on, *show], capture_output=True, text=True, check=True).stdout
+        equal(sum(int(line.split()[1], 16) != 0 for line in before.splitlines()), 5, before)
+        after = subprocess.run([*hand_on, *w.command_line(policy, show, ENGINE)], capture_output=True, text=True,
+                               env=w.environment(), cwd=w.work, stdin=subprocess.DEVNULL)
+        equal((after.returncode, [int(line.split()[1], 16) for line in after.stdout.splitlines()]), (0, [0] * 5), after)
+
+
+@test
 def an_open_network_is_the_hosts_and_nothing_listens():
     script = r"""
 import socket, sys

@@ -1,6 +1,8 @@
 """What only the native engine can: thousands of mounts, no place for a further user namespace, no word of the caller's."""
+import contextlib
 import os
 import resource
+import signal
 import subprocess
 import time
 
@@ -45,6 +47,18 @@ def process_one_shows_no_word_of_the_caller():
 
 
 @test
+def a_file_in_place_of_a_device_is_not_used():
+    with world() as w:
+        policy, file = w.policy(""), w.make("outside/file", "")
+        launch = f"{LAUNCHER} --engine native {policy} -- sh -c 'echo x > /dev/full'"
+        result = subprocess.run([*(["unshare", "-m"] if IS_ROOT else ["unshare", "-Urm"]), "sh", "-c",
+                                 f"mount --bind {file} /dev/full && {launch}"], env=w.environment(), cwd=w.work,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        check(result.returncode == 125 and "/dev/full" in result.stderr, f"{result.returncode}: {result.stderr}")
+        equal(os.path.getsize(file), 0, "what was written")
+
+
+@test
 def a_launch_as_the_owner_falls_back_to_bubblewrap():
     if not IS_ROOT:
         return
@@ -56,6 +70,53 @@ def a_launch_as_the_owner_falls_back_to_bubblewrap():
         result = w.launch(policy, "true", options=["--as-owner", "--engine", "native"])
         result.refused("SBX420", "changed its user")
         w.launch(policy, "true", options=["--as-owner", "--engine", "auto"]).succeeded()
+
+
+def children_of(process):
+    with contextlib.suppress(OSError), open(f"/proc/{process}/task/{process}/children") as file:
+        return file.read().split()
+    return []
+
+
+def mounts_of(process):
+    with contextlib.suppress(OSError), open(f"/proc/{process}/mountinfo") as file:
+        return len(file.readlines())
+    return 0
+
+
+def state_of(process):
+    """As ps shows it; X of one that is gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+    return "X"
+
+
+@test
+def what_makes_the_sandbox_ends_with_the_launcher():
+    with world() as w:
+        for number in range(MANY):
+            w.make(f"work/d{number % 40}/{number}.pem", SECRET)
+        # Each mount makes a line, and the table of the host is among them until the end.
+        policy, enough = w.policy("deny $WORK/**/*.pem\n"), mounts_of("self") + 100
+        process = subprocess.Popen([LAUNCHER, *NATIVE, policy, "--", "true"], cwd=w.work, env=w.environment(),
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        maker = None
+        while maker is None and process.poll() is None:
+            maker = next((child for child in children_of(process.pid) if mounts_of(child) > enough), None)
+        check(maker is not None, "it was never seen")
+        os.kill(int(maker), signal.SIGSTOP)
+        deadline = time.monotonic() + 10
+        while state_of(maker) not in "TX" and time.monotonic() < deadline:
+            time.sleep(0.001)
+        with open(f"/proc/{maker}/cmdline") as file:
+            check("--inner-stage" not in file.read(), "it was made already")
+        end(process)
+        while state_of(maker) not in "XZ" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        left = state_of(maker)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(maker), signal.SIGKILL)
+        check(left in "XZ", f"it is still there: {left}")
 
 
 @test

@@ -320,6 +320,31 @@ def a_link_in_place_of_a_denied_file_ends_the_run():
 
 
 @test
+def a_directory_on_the_way_to_a_denied_file_that_becomes_a_link_ends_the_run():
+    with world() as w:
+        w.make("outside/sub/secret", "old\n")
+        w.make("outside/other/secret", NEW)
+        policy = w.policy(f"grant read {w.outside}\ndeny {w.outside}/sub/secret\n")
+        process = w.start(policy, "sh", "-c", WAIT + f"cat {w.outside}/sub/secret")
+        while not os.path.exists(f"{w.work}/ready"):
+            time.sleep(0.01)
+        os.rename(f"{w.outside}/sub", f"{w.outside}/old")
+        os.symlink("other", f"{w.outside}/sub")
+        w.make("work/go")
+        output = process.communicate(timeout=60)[0].decode()
+        check(process.returncode == 137 and "symbolic links" in output and NEW not in output, output)
+
+
+@test
+def what_covers_a_replaced_path_is_not_the_commands_to_open():
+    with run("deny $WORK/.env\n", "chmod 700 .env; echo x > .env; stat -c %a .env") as (_, work, finish):
+        replace(f"{work}/.env")
+        code, output, lease = finish()
+        equal(kinds(lease), ["mask.replaced"], output)
+        check("chmod: changing permissions of '.env': Read-only file system" in output and output.endswith("\n0\n"), output)
+
+
+@test
 def in_a_place_that_only_may_be_read_it_is_the_same():
     with world() as w:
         w.make("outside/data/secret", "old\n")

@@ -1,6 +1,7 @@
 /* The native engine mounts what was looked at, where the plan says, and never makes anything on the host:
  * real mounts in namespaces of a child process. */
 #include "runtime/native_confine.h"
+#include "runtime/native_mount.h"
 #include "runtime/native_tree.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -254,6 +256,84 @@ static void a_mask_of_another_kind_than_what_is_there_is_refused(void **state)
     host_remove(&host);
 }
 
+static void what_the_plan_makes_twice_is_a_directory(void **state)
+{
+    (void)state;
+    struct host host = host_make();
+    struct plan_operation operations[] = {
+        {.kind = PLAN_DIRECTORY, .path = "/made", .mode = 0755},
+        {.kind = PLAN_LINK, .path = "/link", .source = "made"},
+        {.kind = PLAN_DIRECTORY, .path = "/made", .mode = 0755},
+    };
+    struct plan plan = plan_of(&host, operations, 3);
+
+    assert_int_equal(build(&plan, NULL, 0, NULL, &host), BUILT);
+    operations[2].path = "/link";
+    plan = plan_of(&host, operations, 3);
+    assert_int_equal(build(&plan, NULL, 0, NULL, &host), FAILED);
+    operations[1].source = "missing";
+    plan = plan_of(&host, operations, 3);
+    assert_int_equal(build(&plan, NULL, 0, NULL, &host), FAILED);
+    host_remove(&host);
+}
+
+static void no_path_leads_out_of_the_new_root(void **state)
+{
+    (void)state;
+    struct host host = host_make();
+    int top = open(host.work, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int inside = open_beneath(top, "d/file");
+
+    assert_true(top >= 0 && inside >= 0);
+    close(inside);
+    assert_int_equal(open_beneath(top, "../outside/id"), -1);
+    assert_int_equal(errno, EXDEV);
+    assert_int_equal(open_beneath(top, host.outside), -1);
+    assert_int_equal(errno, EXDEV);
+    close(top);
+    host_remove(&host);
+}
+
+/* Builds without a user namespace of its own, below mounts that are shared; what came of it, and how the mount
+ * table of who shares them ends. */
+static int build_shared(const struct plan *plan, struct native_problem *problem)
+{
+    struct inner_config inner = {0};
+    const struct sandbox_request request = {.plan = plan, .inner = &inner};
+    struct stat before, after;
+    int status = 0;
+
+    if (mount(NULL, "/", NULL, MS_SHARED | MS_REC, NULL) != 0 || stat("/", &before) != 0)
+        return NO_NAMESPACES;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(unshare(CLONE_NEWNS) == 0 && native_build(&request, problem) ? BUILT : FAILED);
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || stat("/", &after) != 0)
+        return FAILED;
+    return before.st_dev == after.st_dev ? WEXITSTATUS(status) : REPLACED;
+}
+
+static void nothing_is_mounted_for_who_shares_the_mounts(void **state)
+{
+    (void)state;
+    struct host host = host_make();
+    struct native_problem problem = {.arena = host.arena};
+    const struct plan plan = plan_of(&host, NULL, 0);
+    uid_t user = geteuid();
+    gid_t group = getegid();
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || !native_map_user(&problem, user, group))
+            _exit(NO_NAMESPACES);
+        _exit(build_shared(&plan, &problem));
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), BUILT);
+    host_remove(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +342,9 @@ int main(void)
         cmocka_unit_test(a_source_that_became_another_file_is_not_mounted),
         cmocka_unit_test(a_mask_makes_nothing_where_its_place_is_gone),
         cmocka_unit_test(a_mask_of_another_kind_than_what_is_there_is_refused),
+        cmocka_unit_test(what_the_plan_makes_twice_is_a_directory),
+        cmocka_unit_test(no_path_leads_out_of_the_new_root),
+        cmocka_unit_test(nothing_is_mounted_for_who_shares_the_mounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
