@@ -61,8 +61,8 @@ static bool capabilities_drop(bool keep_bounding)
     for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
         if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && !keep_bounding)
             return false;
-    return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
-           syscall(SYS_capset, &header, none) == 0;
+    /* What is no longer permitted is not ambient either. */
+    return syscall(SYS_capset, &header, none) == 0;
 }
 
 static bool filter_load(const struct buffer *filter)

@@ -10,8 +10,7 @@
 int open_beneath(int directory, const char *path)
 {
     uint64_t beneath = directory == AT_FDCWD ? 0 : RESOLVE_BENEATH;
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | beneath};
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | beneath};
 
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
@@ -72,7 +71,7 @@ int mount_clone(int source, uint64_t attributes)
 
 int mount_clone_below(int directory, const char *name)
 {
-    return open_tree(directory, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+    return open_tree(directory, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
 
 bool mount_restrict(int place, uint64_t attributes)

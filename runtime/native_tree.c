@@ -41,7 +41,7 @@ static bool is_own(const struct tree *tree, int directory)
 {
     struct stat status;
 
-    if (fstat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
+    if (fstat(directory, &status) != 0)
         return false;
     for (uint32_t i = tree->own.count; i > 0; i--)
         if (tree->own.items[i - 1] == status.st_dev)
@@ -342,14 +342,14 @@ bool native_build(const struct sandbox_request *request, struct native_problem *
 {
     struct tree tree = {
         .arena = problem->arena, .problem = problem, .request = request, .root = -1, .mask = -1};
-    mode_t before = umask(0);
 
+    /* The command's own mask is set when it starts. */
+    umask(0);
     if (!begin(&tree))
         return false;
     for (uint32_t i = 0; i < request->plan->count; i++)
         if (!carry_out(&tree, &request->plan->items[i]))
             return false;
-    umask(before);
     return enter(&tree);
 }
 
