@@ -303,6 +303,18 @@ def notes_name_matches_and_missing_grants():
 
 
 @test
+def a_denied_file_with_further_hard_links_is_a_snapshot_with_a_note():
+    with world() as w:
+        w.make("work/plain", "x")
+        os.link(w.make("work/linked", "x"), f"{w.outside}/other")
+        for name, how in (("plain", "enforced"), ("linked", "snapshot")):
+            _, lease = w.lease(f"deny $WORK/{name}\n", "true")
+            equal(controls(lease)["fs.deny"]["how"], how, name)
+            noted = [note["line"] for note in lease["notes"] if "hard links" in note["text"] and name in note["text"]]
+            equal(noted, [6] if how == "snapshot" else [], "the lines noted")
+
+
+@test
 def names_in_notes_are_escaped_once():
     with world() as w:
         w.make("work/a\x1b[31m\n.pem", "x")

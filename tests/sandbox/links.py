@@ -93,6 +93,55 @@ def an_except_does_not_follow_a_planted_link():
 
 
 @test
+def a_deny_through_a_link_holds_where_nothing_is_yet():
+    with world() as w:
+        link(w, "home/.secret", "../work/real/secret")
+        for script in ("mkdir -p real && echo x > real/secret", "mkdir o && echo x > o/secret && mv -T o real && cat real/secret"):
+            check(w.shell("deny ~/.secret\n", script).code not in (0, 125), script)
+            check(not os.path.exists(f"{w.work}/real/secret"), script)
+
+
+@test
+def a_deny_holds_for_every_spelling_on_the_way():
+    with world() as w:
+        w.make("work/real/secret", MARKER)
+        link(w, "outside/one", "two")
+        link(w, "outside/two", f"{w.work}/real")
+        policy = w.policy(f"grant read {w.outside}\ndeny {w.outside}/one/secret\n")
+        for name in (f"{w.outside}/one/secret", f"{w.outside}/two/secret", "real/secret"):
+            result = w.shell(policy, f"cat {name}")
+            check(result.code not in (0, 125) and MARKER not in result.out, name)
+        check(w.shell(policy, "mv real r").code not in (0, 125), "the directory above was renamed")
+
+
+@test
+def a_grant_left_out_for_its_link_names_the_target_and_lowers_all_the_same():
+    with world() as w:
+        w.make("outside/secret", MARKER)
+        link(w, "work/data", w.outside)
+        result = w.shell("grant write $WORK/data/secret\n", "cat data/secret", options=["-v"])
+        check("SBX451" in result.err and f"leads to {w.outside}/secret" in result.err, result.err)
+        # A read-only place inside a writable one: left out, it would let the command write there.
+        w.shell("grant read $WORK/data\n", "touch ran").refused("SBX452", "data")
+        equal(os.listdir(w.work), ["data"])
+
+
+@test
+def a_limit_does_not_follow_a_planted_link():
+    def limited(w, place):
+        corp = w.make("policies/corp.sbx", f'sbx 1\nmanaged "corp"\nlimit write to $WORK, {place}\n')
+        text = BASE + f"grant write $WORK\ngrant write {w.outside}\n"
+        w.shell(w.compile(text, "--managed", corp), f"touch {w.outside}/new; touch new").succeeded()
+        return os.listdir(w.outside)
+
+    with world() as w:
+        link(w, "work/ok", w.outside)
+        equal(limited(w, "$WORK/ok"), [])
+        link(w, "home/ok", w.outside)
+        equal(limited(w, f"{w.home}/ok"), ["new"], "what lies behind a link that nobody planted")
+
+
+@test
 def link_farms_loops_and_the_root_are_survived():
     with world() as w:
         for i in range(1, 60):
