@@ -9,8 +9,9 @@ from lib import IS_ROOT, check, equal, main, processes_with, test, world
 REAL = "/usr/bin/bwrap"
 
 
-def launch_with(w, script, *command, text="grant scratch\n"):
-    """Launches under a /usr/bin/bwrap that is `script`; $BWRAP in it is the real one."""
+def launch_with(w, script, *command, text="grant scratch\n", prelude="true"):
+    """Launches under a /usr/bin/bwrap that is `script`; $BWRAP in it is the real one. The shell command `prelude` is run
+    in the namespaces of the test's own."""
     moved = w.make("real/bwrap")
     with open(REAL, "rb") as source, open(moved, "wb") as target:
         target.write(source.read())
@@ -26,7 +27,7 @@ def launch_with(w, script, *command, text="grant scratch\n"):
             *enter,
             "sh",
             "-c",
-            f'mount --bind {fake} {REAL} && exec "$@"',
+            f'{prelude} && mount --bind {fake} {REAL} && exec "$@"',
             "sh",
             *w.command_line(w.policy(text), command or ["touch", "ran"], ["--engine", "bwrap"]),
         ],
@@ -147,6 +148,47 @@ def one_that_hangs_is_ended():
         refused(w, launch_with(w, f"sleep {seconds} & sleep {seconds}", text="deny $WORK/missing\n"), "SBX415")
         check(time.monotonic() - begun < 60, "it took too long")
         equal(processes_with(f"sleep\0{seconds}"), [], "left running")
+
+
+# Each mount that can be reached, with what statvfs says of it (1: read-only, 2: nosuid, 4: nodev, 8: noexec).
+REACHED = """
+import os
+with open("/proc/self/mountinfo") as file:
+    lines = [line.split() for line in file]
+for line in lines:
+    kind = line[line.index("-") + 1]
+    try:
+        print(line[4], kind, os.statvfs(line[4]).f_flag)
+    except OSError:
+        pass
+"""
+
+
+@test
+def around_what_may_be_written_everything_is_read_only_to_it():
+    with world() as w:
+        looks = w.make("looks.py", REACHED)
+        result = launch_with(w, f'/usr/bin/python3 {looks} > {w.work}/seen; exec $BWRAP "$@"', "true",
+                             text="deny $WORK/.env\n",
+                             prelude=f"mount -t tmpfs -o nosuid,nodev,noexec none {w.outside}")
+        equal(result.returncode, 0, result.stderr)
+        with open(f"{w.work}/seen") as file:
+            seen = {line.split()[0]: line.split()[1:] for line in file}
+        open_to_it = [place for place, (kind, flags) in seen.items() if kind != "proc" and int(flags) & 1 == 0]
+        equal(open_to_it, [w.work])
+        equal(int(seen[w.outside][1]) & 15, 15, "flags")
+
+
+@test
+def nothing_is_mounted_for_who_shares_the_mounts():
+    for engine in ("native", "bwrap"):
+        with world() as w:
+            launch = " ".join(w.command_line(w.policy("deny $WORK/.env\n"), ["true"], ["--engine", engine]))
+            count = "grep -c . /proc/self/mountinfo"
+            enter = ["unshare", "--mount"] if IS_ROOT else ["unshare", "--user", "--map-root-user", "--mount"]
+            result = subprocess.run([*enter, "sh", "-c", f"mount --make-rshared / && {count} && {launch} && {count}"], cwd=w.work,
+                                    env=w.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+            equal((result.returncode, len(set(result.stdout.split()))), (0, 1), f"{engine}: {result}")
 
 
 main()

@@ -401,6 +401,29 @@ def a_storm_of_other_changes_hides_nothing():
 
 
 @test
+def changes_that_are_not_heard_of_open_nothing():
+    with open("/proc/sys/fs/inotify/max_queued_events") as file:
+        most = int(file.read())
+    with world() as w:
+        w.make("work/.env", "old\n")
+        process = w.start(w.policy("deny $WORK/.env\n"), "sh", "-c", WAIT + "cat .env")
+        while not os.path.exists(f"{w.work}/ready"):
+            time.sleep(0.01)
+        keeper = watching(process.pid)[0]
+        os.kill(keeper, signal.SIGSTOP)
+        for number in range(most // 2 + 100):
+            path = f"{w.work}/f{number % 10}"
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+            os.unlink(path)
+        replace(f"{w.work}/.env")
+        os.kill(keeper, signal.SIGCONT)
+        w.make("work/go")
+        output = process.communicate(timeout=60)[0].decode()
+        check(NEW not in output, output)
+        check(process.returncode == 137 or "Permission denied" in output, output)
+
+
+@test
 def where_nothing_can_be_watched_the_lease_says_so():
     if os.geteuid() == 0:
         return  # root may have as many as it likes

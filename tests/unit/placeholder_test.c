@@ -139,6 +139,86 @@ static void a_linked_placeholder_is_not_removed(void **state)
     assert_true(exists(place, "file"));
 }
 
+/* Makes a file and a directory, changes them by `change`, and expects both to be there still afterwards. */
+static void both_stay(struct place *place, void (*change)(const struct place *place))
+{
+    want(place, "", "file", false);
+    want(place, "", "directory", true);
+    struct placeholder_set *set = make(place);
+    assert_non_null(set);
+    change(place);
+    placeholders_remove(set);
+    assert_true(exists(place, "file"));
+    assert_true(exists(place, "directory"));
+}
+
+static void change_modes(const struct place *place)
+{
+    assert_int_equal(chmod(below(place->top, "file"), 0600), 0);
+    assert_int_equal(chmod(below(place->top, "directory"), 0700), 0);
+}
+
+static void what_got_another_mode_is_not_removed(void **state)
+{
+    both_stay(*state, change_modes);
+}
+
+static void change_owners(const struct place *place)
+{
+    assert_int_equal(chown(below(place->top, "file"), 65534, (gid_t)-1), 0);
+    assert_int_equal(chown(below(place->top, "directory"), 65534, (gid_t)-1), 0);
+}
+
+static void change_groups(const struct place *place)
+{
+    assert_int_equal(chown(below(place->top, "file"), (uid_t)-1, 65534), 0);
+    assert_int_equal(chown(below(place->top, "directory"), (uid_t)-1, 65534), 0);
+}
+
+/* Only root can give files away. */
+static void what_got_another_owner_is_not_removed(void **state)
+{
+    if (geteuid() == 0)
+        both_stay(*state, change_owners);
+}
+
+static void what_got_another_group_is_not_removed(void **state)
+{
+    if (geteuid() == 0)
+        both_stay(*state, change_groups);
+}
+
+/* As alike as others can be. */
+static void put_others(const struct place *place)
+{
+    struct stat status;
+    assert_int_equal(stat(below(place->top, "file"), &status), 0);
+    const struct timespec times[] = {status.st_atim, status.st_mtim};
+    assert_int_equal(rename(below(place->top, "file"), below(place->top, "file~")), 0);
+    assert_int_equal(rename(below(place->top, "directory"), below(place->top, "directory~")), 0);
+    make_file(place->top, "file", "");
+    make_directory(place->top, "directory");
+    assert_int_equal(chmod(below(place->top, "file"), status.st_mode & 07777), 0);
+    assert_int_equal(chmod(below(place->top, "directory"), 01755), 0);
+    assert_int_equal(utimensat(AT_FDCWD, below(place->top, "file"), times, 0), 0);
+}
+
+static void what_looks_the_same_is_not_removed(void **state)
+{
+    both_stay(*state, put_others);
+}
+
+static void what_was_touched_is_not_removed(void **state)
+{
+    struct place *place = *state;
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000000000}};
+    want(place, "", "file", false);
+    struct placeholder_set *set = make(place);
+    assert_int_equal(utimensat(AT_FDCWD, below(place->top, "file"), times, 0), 0);
+    placeholders_remove(set);
+    assert_true(exists(place, "file"));
+}
+
 static void a_failure_leaves_nothing_behind(void **state)
 {
     struct place *place = *state;
@@ -229,6 +309,11 @@ int main(void)
         TEST(a_directory_hides_itself_from_git_and_goes_with_what_it_holds),
         TEST(a_replaced_placeholder_is_not_removed),
         TEST(a_linked_placeholder_is_not_removed),
+        TEST(what_got_another_mode_is_not_removed),
+        TEST(what_got_another_owner_is_not_removed),
+        TEST(what_got_another_group_is_not_removed),
+        TEST(what_looks_the_same_is_not_removed),
+        TEST(what_was_touched_is_not_removed),
         TEST(a_failure_leaves_nothing_behind),
         TEST(nothing_is_made_through_a_link),
         TEST(what_appeared_meanwhile_is_refused),
