@@ -2,6 +2,7 @@
 """Runs that overlap share what holds a missing denied path, and a killed run's is taken over (language.md 7)."""
 import os
 import signal
+import stat
 import subprocess
 import time
 
@@ -37,6 +38,26 @@ def a_deny_outlives_the_run_that_made_its_placeholder():
         open(f"{w.work}/go", "w").close()
         output = second.communicate(timeout=30)[0].decode()
         equal(sorted(w.tree()), [f"{w.work}/go"], output)
+
+
+@test
+def a_deny_in_a_work_tree_outlives_the_run_that_made_its_placeholder():
+    with world() as w:
+        subprocess.run(["git", "init", "-q", w.work], check=True, env=w.environment())
+        policy = w.policy("deny $WORK/.env\n")
+        first = start(w, policy, "sh", "-c", "while [ ! -e end ]; do sleep 0.02; done")
+        while not os.path.exists(f"{w.work}/.env"):
+            time.sleep(0.01)
+        check(stat.S_ISSOCK(os.lstat(f"{w.work}/.env").st_mode), "it is no socket, so this shows nothing")
+        second = start(w, policy, "sh", "-c", "touch began; while [ ! -e go ]; do sleep 0.02; done; echo EVIL > .env")
+        while not os.path.exists(f"{w.work}/began"):
+            time.sleep(0.01)
+        open(f"{w.work}/end", "w").close()
+        equal(first.wait(30), 0)
+        check(os.path.exists(f"{w.work}/.env"), "the first run took away what the second needs")
+        open(f"{w.work}/go", "w").close()
+        output = second.communicate(timeout=30)[0].decode()
+        check(not os.path.exists(f"{w.work}/.env"), output)
 
 
 @test

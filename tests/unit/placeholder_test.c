@@ -266,6 +266,30 @@ static void directories_of_others_are_refused(void **state)
     assert_non_null(strstr(place->notes.items[0].text, "belongs to another user"));
 }
 
+/* Another run, which finds `rest` there already. */
+static struct placeholder_set *join(struct place *place, const char *rest)
+{
+    struct plan_place there = {.path = arena_strdup(place->arena, below(place->top, rest)),
+                               .kind = ENTRY_EMPTY,
+                               .level = LEVEL_NONE};
+    struct facts facts = {.places = &there, .place_count = 1};
+    struct placeholder_record none = placeholder_record_begin(place->arena, NULL, "none");
+    struct placeholder_set *set = placeholders_make(place->arena, &facts, &none, &place->notes);
+    assert_non_null(set);
+    return set;
+}
+
+static void without_records_a_lock_tells_of_another_run(void **state)
+{
+    struct place *place = *state;
+    want(place, "", "file", false);
+    struct placeholder_set *first = make(place), *second = join(place, "file");
+    placeholders_remove(first);
+    assert_true(exists(place, "file"));
+    placeholders_remove(second);
+    assert_false(exists(place, "file"));
+}
+
 /* Reads what a Git would, until it finds an empty file. */
 static void read_for_ever(const char *path)
 {
@@ -317,6 +341,7 @@ int main(void)
         TEST(a_failure_leaves_nothing_behind),
         TEST(nothing_is_made_through_a_link),
         TEST(what_appeared_meanwhile_is_refused),
+        TEST(without_records_a_lock_tells_of_another_run),
         TEST(directories_of_others_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
