@@ -4,6 +4,7 @@
 #include "grammar/lexeme.h"
 
 #include <string.h>
+#include <strings.h>
 
 static void misshapen(struct parser *parser, enum code code, const struct word *word, const char *text,
                       const char *help)
@@ -234,7 +235,8 @@ void check_code(struct parser *parser, const struct word *word)
         return;
     const char *control = arena_format(parser->arena, "%s on bwrap", shown(parser, word->span));
     misshapen(parser, SBX046_BAD_CODE, word, "without a target, `accept` takes a code such as SBX201",
-              help_replace(parser, word->span, control));
+              strncasecmp(bytes, "SBX", 3) == 0 ? "a code is SBX, in capitals, and three digits"
+                                                : help_replace(parser, word->span, control));
 }
 
 void check_os(struct parser *parser, const struct word *word)

@@ -231,6 +231,7 @@ static bool surprised_by_misspelt_class(const struct surprise *surprise)
 
 static void surprised_in_list(const struct surprise *surprise)
 {
+    static const char except_once[] = "`except` stands once: what follows it is a list";
     struct parser *parser = surprise->parser;
     const char *near = nearest_expected(surprise);
     bool read_denied = surprise->row->first == TOKEN_DENY && surprise->before == TOKEN_READ;
@@ -238,12 +239,17 @@ static void surprised_in_list(const struct surprise *surprise)
         return;
     bool again = surprise->before == TOKEN_EXCEPT && surprise->row->before_before == TOKEN_COMMA;
     if (again) {
-        parser_error(parser, SBX013_MISPLACED_EXCEPT, surprise->before_at,
-                     "`except` stands once: what follows it is a list",
+        parser_error(parser, SBX013_MISPLACED_EXCEPT, surprise->before_at, except_once,
                      help_replace(parser, join(surprise->before_at, surprise->at), surprise->written));
+    } else if (surprise->token == TOKEN_EXCEPT && surprise->topic == TOKEN_EXCEPT) {
+        struct span gap = join(surprise->before_at, surprise->at);
+        gap.start = surprise->before_at.end;
+        report(surprise, SBX013_MISPLACED_EXCEPT, except_once, help_replace(parser, gap, ","));
     } else if (surprise->token == TOKEN_EXCEPT) {
-        report(surprise, SBX013_MISPLACED_EXCEPT, "`except` belongs to `deny` and `use` only",
-               "a more specific grant needs no exception: the longest path decides between grants");
+        report(surprise, SBX013_MISPLACED_EXCEPT, "`except` belongs to `use` and to a `deny` of files only",
+               surprise->row->first == TOKEN_DENY
+                   ? "name what is meant without the exception, one by one"
+                   : "a more specific grant needs no exception: the longest path decides between grants");
     } else if (near != NULL && surprise->token == TOKEN_WORD) {
         report(surprise, SBX002_UNEXPECTED_WORD,
                arena_format(parser->arena, "`%s` cannot stand here; expected %s", surprise->written,
@@ -304,11 +310,12 @@ static void surprised_by_quotes(const struct surprise *surprise)
            help_replace(parser, surprise->at, shown(parser, inner)));
 }
 
-/* Whether one keyword and nothing else could stand there. */
+/* Whether one keyword and nothing else could stand there, and it does not stand there in quotes. */
 static bool is_keyword_missing(const struct surprise *surprise)
 {
     const char *only = surprise->expected[0];
-    return count_expected(surprise) == 1 && keyword_find(only, (uint32_t)strlen(only)) != 0;
+    return count_expected(surprise) == 1 && keyword_find(only, (uint32_t)strlen(only)) != 0 &&
+           strcmp(surprise->written, arena_format(surprise->parser->arena, "\"%s\"", only)) != 0;
 }
 
 static void surprised_by_word(const struct surprise *surprise)

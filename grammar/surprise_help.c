@@ -107,6 +107,8 @@ const char *help_for_slip(const struct surprise *surprise)
     }
     if (surprise->token == TOKEN_COMMA)
         return help_early_comma(surprise);
+    if (surprise->row->first == TOKEN_AUTO && before != 0 && surprise->token != TOKEN_WORD)
+        return "only `grant read` and `grant write` can be automatic";
     if (before == TOKEN_SET && strncmp(surprise->written, "env", strlen("env")) == 0)
         return help_replace(surprise->parser, surprise->at, "env");
     if (before == TOKEN_GRANT && is_path(surprise))

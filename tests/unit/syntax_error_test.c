@@ -417,6 +417,16 @@ static const struct {
     {"grant network host a.example b.example", "write grant network host a.example, host b.example"},
     {"grant network any port 80 - 90", "a range is one word, such as 3000-3010"},
     {"deny /a excpet /b", "did you mean `except`? write deny /a except /b"},
+    {"deny /a except /b except /c", "write deny /a except /b, /c"},
+    {"deny /a except /b, except /c", "write deny /a except /b, /c"},
+    {"deny env A except B", "name what is meant without the exception, one by one"},
+    {"grant read /a except /b",
+     "a more specific grant needs no exception: the longest path decides between grants"},
+    {"auto grant env CI", "only `grant read` and `grant write` can be automatic"},
+    {"auto grant raed /a", "did you mean `read`? write auto grant read /a"},
+    {"auto \"grant\" read /a", "write auto grant read /a"},
+    {"accept sbx201 because \"b\"", "a code is SBX, in capitals, and three digits"},
+    {"accept mounts because \"b\"", "write accept mounts on bwrap because \"b\""},
 };
 
 static void help_is_the_line_to_write_instead(void **state)
