@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "emitters/seatbelt_pattern.h"
 
 #include <string.h>
 
@@ -190,13 +191,25 @@ void profile_limits(struct profile *profile)
 
 /* ---- denies ---- */
 
+static void note_narrowed(struct profile *profile, const struct bound_rule *bound)
+{
+    note_add(profile->request->notes,
+             (struct note){.code = SBX312_EXCEPTION_NARROWED,
+                           .rule = bound->rule,
+                           .text = "on macOS ? and [!...] in this exception match one ASCII character alone; "
+                                   "names with others stay denied",
+                           .help = "write * where other characters stand in the names that are meant"});
+}
+
 static void put_exceptions(struct profile *profile, struct buffer *filter, const struct bound_rule *bound)
 {
+    bool narrowed = false;
     for (uint32_t i = 0; i < bound->except_count; i++) {
         struct place names[PLACE_SPELLINGS];
         if (place_is_unknown(&bound->except[i]))
             continue;
         struct place place = place_of(profile, bound->rule, &bound->except[i]);
+        narrowed = narrowed || (place.pattern && pattern_is_narrowed(place.rest));
         uint32_t count = place_spellings(profile, place, false, names);
         for (uint32_t name = 0; name < count; name++) {
             buffer_string(filter, " (require-not ");
@@ -207,6 +220,8 @@ static void put_exceptions(struct profile *profile, struct buffer *filter, const
             buffer_byte(filter, ')');
         }
     }
+    if (narrowed)
+        note_narrowed(profile, bound);
 }
 
 static void put_deny(struct profile *profile, const struct placed_grant *deny)

@@ -173,12 +173,12 @@ void place_filter(struct buffer *out, const char *kind, struct place place)
 }
 
 /* (regex "^/a/[^/]*$"), behind a parameter (regex (string-append "^" (regex-quote WORK_PATH) "/...")). */
-void place_regex(struct buffer *out, struct place place, bool fold, bool exact)
+void place_regex(struct buffer *out, struct place place, bool closes, bool exact)
 {
     struct buffer text = buffer_in(out->arena);
     if (place.root == NULL)
         buffer_byte(&text, '^');
-    pattern_regex(&text, place.rest, fold, exact);
+    pattern_regex(&text, place.rest, closes, exact);
     buffer_format(out, "%s(regex ", out->length > 0 && out->bytes[out->length - 1] == ')' ? " " : "");
     if (place.root != NULL) {
         buffer_string(out, "(string-append \"^");

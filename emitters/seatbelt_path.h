@@ -38,7 +38,7 @@ void place_expression(struct buffer *out, struct place place);
 void place_filter(struct buffer *out, const char *kind, struct place place);
 
 /* Appends the filter (regex ...) of a pattern; see pattern_regex. */
-void place_regex(struct buffer *out, struct place place, bool fold, bool exact);
+void place_regex(struct buffer *out, struct place place, bool closes, bool exact);
 
 /* Appends a filter for a plain place in every case and normalisation form, if its name has characters beyond
  * ASCII: of those nobody knows how the kernel compares them. With `exact` not for what is below it. */

@@ -167,19 +167,24 @@ static void put_listed(struct buffer *out, struct set set)
     buffer_string(out, backslash || caret ? ")" : "");
 }
 
-/* Every character but those of the set, and with each the bytes beyond ASCII that follow. */
 static void put_others(struct buffer *out, struct set set)
+{
+    struct set others = {0};
+    for (unsigned value = ' '; value <= '~'; value++)
+        others.has[value] = !set.has[value] && value != '/';
+    put_listed(out, others);
+}
+
+/* Every character but those of the set, and with each the bytes beyond ASCII that follow. */
+static void put_others_to_close(struct buffer *out, struct set set)
 {
     if (!set.has['\\']) {
         put_set(out, set, true);
         buffer_string(out, "[^ -~]*");
         return;
     }
-    struct set others = {0};
-    for (unsigned value = ' '; value <= '~'; value++)
-        others.has[value] = !set.has[value] && value != '/';
     buffer_byte(out, '(');
-    put_listed(out, others);
+    put_others(out, set);
     buffer_string(out, "|[^ -~])[^ -~]*");
 }
 
@@ -193,26 +198,41 @@ static void fold_set(struct set *set, bool negated)
     }
 }
 
-static const char *put_brackets(struct buffer *out, const char *at, bool fold)
+/* Where bytes are matched, two of these behind each other would match one character beyond ASCII: the second
+ * is then one of ASCII, and no letter that the set holds in either case. */
+static void put_others_to_except(struct buffer *out, struct set set, bool second)
+{
+    if (!second && !set.has['\\']) {
+        put_set(out, set, true);
+        return;
+    }
+    fold_set(&set, false);
+    put_others(out, set);
+}
+
+static const char *put_brackets(struct buffer *out, const char *at, bool closes, bool second)
 {
     struct set set = {0};
     bool negated = *at == '!';
     const char *end = read_set(at + negated, &set);
-    if (fold)
+    if (closes)
         fold_set(&set, negated);
-    if (negated)
-        put_others(out, set);
-    else
+    if (!negated)
         put_listed(out, set);
+    else if (closes)
+        put_others_to_close(out, set);
+    else
+        put_others_to_except(out, set, second);
     return end;
 }
 
 /* ---- components ---- */
 
-static void put_component(struct buffer *out, const char *at, size_t length, bool fold)
+static void put_component(struct buffer *out, const char *at, size_t length, bool closes)
 {
     const char *end = at + length;
     struct buffer run = buffer_in(out->arena);
+    bool second = false; /* nothing but * stands between here and a negated set */
     while (at < end) {
         bool sign = *at == '*' || *at == '?' || *at == '[';
         if (!sign) {
@@ -221,16 +241,21 @@ static void put_component(struct buffer *out, const char *at, size_t length, boo
             if (at < end)
                 continue;
         }
-        if (run.length > 0)
-            put_run(out, run.bytes, run.length, fold);
+        if (run.length > 0) {
+            put_run(out, run.bytes, run.length, closes);
+            second = false;
+        }
         run.length = 0;
         if (!sign)
             break;
         if (*at == '[') {
-            at = put_brackets(out, at + 1, fold);
+            bool negated = at[1] == '!';
+            at = put_brackets(out, at + 1, closes, second);
+            second = negated;
             continue;
         }
-        buffer_string(out, *at == '*' ? "[^/]*" : "[^/][^ -~]*");
+        second = second && *at == '*';
+        buffer_string(out, *at == '*' ? "[^/]*" : closes ? "[^/][^ -~]*" : "[\001-.0-\177]");
         at++;
     }
 }
@@ -241,7 +266,17 @@ static size_t component_length(const char *at)
     return strcspn(at, "/");
 }
 
-void pattern_regex(struct buffer *out, const char *text, bool fold, bool exact)
+bool pattern_is_narrowed(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '?' || (*text == '[' && text[1] == '!'))
+            return true;
+        text += *text == '\\' && text[1] != '\0';
+    }
+    return false;
+}
+
+void pattern_regex(struct buffer *out, const char *text, bool closes, bool exact)
 {
     bool slash = true;
     while (*text == '/') {
@@ -258,7 +293,7 @@ void pattern_regex(struct buffer *out, const char *text, bool fold, bool exact)
             buffer_string(out, "([^/]+/)*");
             slash = false;
         } else {
-            put_component(out, text, length, fold);
+            put_component(out, text, length, closes);
         }
         text += length;
     }

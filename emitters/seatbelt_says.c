@@ -13,7 +13,8 @@ struct seatbelt_view {
     /* What is granted by the rules that grant, and what is left by the others; of those what the names in
      * their own case leave, and what patterns do. */
     struct bound_policy *grants, *folded_grants, *any_grants, *caps, *folded_caps, *exact_caps, *pattern_caps;
-    bool grants_volume; /* a grant names something on the data volume */
+    struct bound_policy *narrow_caps; /* without exceptions that match fewer names beyond ASCII on macOS */
+    bool grants_volume;               /* a grant names something on the data volume */
 };
 
 /* --- the names of a place ------------------------------------------------------------------------------- */
@@ -84,6 +85,13 @@ static void close_at(struct seatbelt_said *said, struct bound_answer least, stru
     said->may_open = said->may_open && most.socket;
 }
 
+static bool is_ascii(const char *name)
+{
+    while (*name != '\0' && (unsigned char)*name < 128)
+        name++;
+    return *name == '\0';
+}
+
 /* What both leave. What is closed to reading needs nobody to say that it may not be executed. */
 static struct bound_answer both(struct bound_answer a, struct bound_answer b)
 {
@@ -133,10 +141,11 @@ void seatbelt_says(const struct seatbelt_view *view, const char *path, struct se
         folded[i] = json_fold(view->arena, names[i]);
         levels[i] = grant.level;
         grant_at(&granted, grant.level, grant.socket);
-        close_at(&said[CASE_COUNTS], cap,
+        struct bound_answer least = is_ascii(names[i]) ? cap : answer_at(view->narrow_caps, names[i]);
+        close_at(&said[CASE_COUNTS], least,
                  both(answer_at(view->exact_caps, names[i]), answer_at(view->pattern_caps, names[i])));
         /* What is excepted or in a limit's list in another case is so too. */
-        close_at(&said[CASE_IGNORED], cap, either(cap, answer_at(view->folded_caps, folded[i])));
+        close_at(&said[CASE_IGNORED], least, either(cap, answer_at(view->folded_caps, folded[i])));
     }
     granted.least = lower(granted.least, granted.most);
     granted.may_open = granted.opens;
@@ -225,6 +234,27 @@ static void make_equal(const struct seatbelt_view *view, struct bound_policy *co
     }
 }
 
+/* A pattern in which one character may be of any kind: ? or [!...]. */
+static bool is_about_any_character(const char *pattern)
+{
+    return strpbrk(pattern, "?[") != NULL;
+}
+
+/* Leaves out the exceptions of which nothing is promised for names beyond ASCII. */
+static void narrow_exceptions(const struct seatbelt_view *view, struct bound_policy *copy)
+{
+    for (uint32_t i = 0; i < copy->rules.count; i++) {
+        struct bound_rule *rule = &copy->rules.items[i];
+        struct bound_path *except = arena_array(view->arena, rule->except_count, sizeof *except);
+        uint32_t kept = 0;
+        for (uint32_t j = 0; j < rule->except_count; j++)
+            if (!rule->except[j].pattern || !is_about_any_character(rule->except[j].path))
+                except[kept++] = rule->except[j];
+        rule->except = except;
+        rule->except_count = kept;
+    }
+}
+
 struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bound_policy *bound)
 {
     struct seatbelt_view *view = arena_alloc(arena, sizeof *view);
@@ -245,12 +275,14 @@ struct seatbelt_view *seatbelt_view_create(struct arena *arena, const struct bou
     make_equal(view, view->any_grants);
     bound_seal(view->any_grants, NULL);
     struct bound_policy **const caps[] = {&view->caps, &view->folded_caps, &view->exact_caps,
-                                          &view->pattern_caps};
+                                          &view->pattern_caps, &view->narrow_caps};
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
         *caps[i] = part_of(view, false, caps[i] == &view->pattern_caps);
         grant_all(view, *caps[i]);
         if (caps[i] == &view->folded_caps)
             fold_paths(view, *caps[i]);
+        if (caps[i] == &view->narrow_caps)
+            narrow_exceptions(view, *caps[i]);
         if (caps[i] == &view->exact_caps)
             (*caps[i])->bindings.system = SYSTEM_LINUX;
         bound_seal(*caps[i], NULL);
