@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+    WINDOWS_MIN_BUILD = 19041
+}; /* `min-build` of every specification: the oldest Windows that it is for */
+
 enum windows_tier { WINDOWS_RESTRICTED, WINDOWS_RESTRICTED_LOW, WINDOWS_APPCONTAINER, WINDOWS_TIERS };
 extern const char
     *const windows_tier_names[WINDOWS_TIERS]; /* "restricted", "restricted-low", "appcontainer" */

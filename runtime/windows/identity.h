@@ -1,0 +1,18 @@
+/* identity.h - whom the entries of a specification speak of in this run: the SIDs that its token carries. */
+#pragma once
+
+#include "emitters/windows_descriptor.h"
+#include "emitters/windows_spec.h"
+#include "policy/note.h"
+
+struct windows_identity {
+    struct windows_sid run;         /* S-1-5-21-a-b-c-d, random: no token has carried it, none will again */
+    struct windows_sid logon, user; /* of the caller */
+    struct windows_sid package;     /* tier appcontainer: package_create fills it; else length 0 */
+};
+
+/* Draws the run's SID and reads the caller's. False with an error note. */
+bool identity_make(struct windows_identity *identity, struct note_list *notes);
+
+const struct windows_sid *identity_of(const struct windows_identity *identity,
+                                      enum windows_principal principal);
