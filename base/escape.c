@@ -57,7 +57,7 @@ static void hex_escape(struct buffer *buffer, const char *bytes, size_t length, 
         buffer_format(buffer, "%s%02x", prefix, (unsigned)(unsigned char)bytes[i]);
 }
 
-const char *escape_text(struct arena *arena, const char *bytes, size_t length)
+static const char *escape_as(struct arena *arena, const char *bytes, size_t length, const char *backslash)
 {
     struct buffer buffer = buffer_in(arena);
     buffer_string(&buffer, "");
@@ -67,16 +67,26 @@ const char *escape_text(struct arena *arena, const char *bytes, size_t length)
         if (valid == 0 || is_unsafe(code_point(bytes + i, size)))
             hex_escape(&buffer, bytes + i, size, "\\x");
         else if (bytes[i] == '\\')
-            buffer_string(&buffer, "\\\\");
+            buffer_string(&buffer, backslash);
         else
             buffer_bytes(&buffer, bytes + i, size);
     }
     return buffer.bytes;
 }
 
+const char *escape_text(struct arena *arena, const char *bytes, size_t length)
+{
+    return escape_as(arena, bytes, length, "\\\\");
+}
+
 const char *escape_string(struct arena *arena, const char *string)
 {
     return escape_text(arena, string, strlen(string));
+}
+
+const char *escape_windows(struct arena *arena, const char *string)
+{
+    return escape_as(arena, string, strlen(string), "\\");
 }
 
 bool escape_json(struct buffer *buffer, const char *bytes, size_t length)

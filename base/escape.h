@@ -16,6 +16,8 @@ size_t utf8_character(const char *bytes, size_t length);
  * 200F, 202A-202E, 2066-2069) and the line separators U+2028, U+2029 are escaped too. */
 const char *escape_text(struct arena *arena, const char *bytes, size_t length);
 const char *escape_string(struct arena *arena, const char *string);
+/* The same for messages on Windows, whose paths are full of backslashes: one that is there stays alone. */
+const char *escape_windows(struct arena *arena, const char *string);
 
 /* Appends a JSON string with its quotes. Bytes that are not UTF-8 appear as \xHH and a backslash as \\ in the member's
  * value (commands.md, show); returns whether that was needed for invalid bytes ("raw": true). */

@@ -7,13 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *report_safe(struct arena *arena, const char *string)
+{
+#ifdef _WIN32
+    return escape_windows(arena, string);
+#else
+    return escape_string(arena, string);
+#endif
+}
+
 static void add_note(struct buffer *out, const struct policy *policy, const struct note *note)
 {
     static const char *const words[] = {"note", "warning", "error"};
     const struct rule *rule = note->rule;
 
     if (rule != NULL && policy != NULL && rule->origin.source < policy->source_count)
-        buffer_format(out, "%s:%u:%u: ", escape_string(out->arena, policy->sources[rule->origin.source].name),
+        buffer_format(out, "%s:%u:%u: ", report_safe(out->arena, policy->sources[rule->origin.source].name),
                       rule->origin.line, rule->origin.column);
     else
         buffer_string(out, "sbx-launch: ");
@@ -75,6 +84,6 @@ void report_line(struct arena *arena, const char *format, ...)
     va_start(arguments, format);
     const char *text = arena_vformat(arena, format, arguments);
     va_end(arguments);
-    buffer_format(&out, "sbx-launch: %s\n", escape_string(arena, text));
+    buffer_format(&out, "sbx-launch: %s\n", report_safe(arena, text));
     write_all(STDERR_FILENO, out.bytes, out.length);
 }

@@ -16,6 +16,10 @@ enum report_level { REPORT_ERRORS, REPORT_WARNINGS, REPORT_NOTES };
 void report_notes(struct arena *arena, const struct policy *policy, const struct note_list *notes,
                   enum report_level level);
 
+/* `string` as messages of this system show it: escape_string, on Windows escape_windows. Texts of notes need it for
+ * whatever comes from outside. */
+const char *report_safe(struct arena *arena, const char *string);
+
 /* Prints "sbx-launch: " and a line; control characters in it are escaped. */
 void report_line(struct arena *arena, const char *format, ...) SBX_PRINTF(2, 3);
 
