@@ -24,6 +24,8 @@ struct windows_sid {
 bool windows_sid_parse(const char *text, struct windows_sid *sid);
 const char *windows_sid_text(struct arena *arena, const struct windows_sid *sid);
 bool windows_sid_equal(const struct windows_sid *a, const struct windows_sid *b);
+/* The SID at the start of `length` bytes; false if it is damaged or not all there. */
+bool windows_sid_from_bytes(const uint8_t *bytes, size_t length, struct windows_sid *sid);
 
 enum windows_entry_type { WINDOWS_ENTRY_ALLOW = 0, WINDOWS_ENTRY_DENY = 1, WINDOWS_ENTRY_LABEL = 0x11 };
 enum {
@@ -34,8 +36,8 @@ enum {
     WINDOWS_INHERITED = 0x10
 };
 
-/* An entry of a DACL or a label. Entries of other types (callback, object) are kept as bytes: `type` is as read,
- * `raw` the whole entry; for the access check a deny of an unknown type counts and an allow does not in the
+/* An entry of a DACL or a label. Entries of other types (callback, object), and those that hold more than a mask
+ * and a SID, are kept as bytes too: `type` is as read, `raw` the whole entry (else NULL). For the access check a deny of an unknown type counts and an allow does not in the
  * strict reading, and the other way round in the loose one. */
 struct windows_entry {
     uint8_t type, flags;
@@ -60,17 +62,19 @@ struct windows_descriptor {
 bool windows_descriptor_parse(struct arena *arena, const uint8_t *bytes, size_t length,
                               struct windows_descriptor *out);
 
-/* Appends the self-relative form: owner and group, SACL with the label if there is one, DACL if present. False if
- * an ACL would not fit into 64 KiB. */
+/* Appends the self-relative form: owner and group, SACL with the label if there is one, DACL; if there is none it is
+ * said to be NULL. False, with nothing appended, if an ACL would not fit into 64 KiB. */
 bool windows_descriptor_write(const struct windows_descriptor *descriptor, struct buffer *out);
 
-/* The SDDL text of owner, group, DACL and label with SIDs in full and masks in hexadecimal, in `arena`. */
+/* The SDDL text of owner, group, DACL and label with SIDs in full and masks in hexadecimal, in `arena`. An entry with
+ * `raw` is its bytes, "(X;...)", which no other reader knows. */
 const char *windows_descriptor_text(struct arena *arena, const struct windows_descriptor *descriptor);
 /* And back; only what windows_descriptor_text writes, and the two-letter names of the usual SIDs. */
 bool windows_descriptor_read(struct arena *arena, const char *text, struct windows_descriptor *out);
 
 /* A copy with `entry` added in canonical order: explicit denies, explicit allows, then inherited entries as they
- * stand. An equal explicit entry is not added again. */
+ * stand. An equal explicit entry is not added again. Where there was no DACL, one that lets everyone do everything
+ * takes the entry in; who takes it out again has to put back that there was none. */
 struct windows_descriptor windows_descriptor_with(struct arena *arena,
                                                   const struct windows_descriptor *descriptor,
                                                   const struct windows_entry *entry);
