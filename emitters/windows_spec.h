@@ -175,6 +175,7 @@ bool windows_path_equal(const char *a, const char *b);
 bool windows_path_covers(const char *directory, const char *path);
 /* Orders by components without case: a directory directly before what lies below it. */
 int windows_path_compare(const char *a, const char *b);
-/* "C:/a/b" or "$WORK/a" of the model to "C:\a\b", "$WORK\a", and back. */
+/* "C:/a/b" or "$WORK/a" of the model to "C:\a\b", "$WORK\a"; NULL if a name holds a backslash, which none has
+ * on Windows. And back. */
 const char *windows_path_from_model(struct arena *arena, const char *path);
 const char *windows_path_to_model(struct arena *arena, const char *path);
