@@ -1,22 +1,19 @@
-/* canary.h - a process that tries, under the command's own token and job and before the command, what must fail
- * and what must succeed.
+/* canary.h - a process that tries, under the command's own token and before the command, what must fail and what
+ * must succeed.
  *
- * The launcher starts itself with "--canary" as it would start the command, and reads one line for each attempt
- * from the canary's standard output. Anything but the expected lines refuses the launch (SBX486).
+ * The launcher starts itself with "--canary" as it would start the command; the canary's exit code says how far it
+ * came. Any code but the one that a held trial has refuses the launch (SBX486).
  */
 #pragma once
 
 #include "runtime/windows/identity.h"
 
-#include "base/buffer.h"
-
 struct acl_operations;
 struct journal;
 
 /* Starts this program with `arguments` (without its name; NULL-terminated) as the command would be started, waits
- * for its end and appends what it wrote to standard output. False with an error note if it could not. */
-typedef bool canary_start(void *context, const char *const *arguments, struct buffer *output,
-                          struct note_list *notes);
+ * for its end and stores its exit code. False with an error note if it could not. */
+typedef bool canary_start(void *context, const char *const *arguments, uint32_t *code, struct note_list *notes);
 
 struct canary {
     struct arena *arena;

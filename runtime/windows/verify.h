@@ -9,7 +9,7 @@
 bool verify_system(struct note_list *notes);
 
 /* "cannot verify FACT": queues the refusal SBX480 and returns false. The build for tests
- * (SBX_TEST_UNENFORCED) queues a note and returns true: it goes on without enforcement. Each read-back
+ * (SBX_TEST_UNENFORCED) queues a warning and returns true: it goes on without enforcement. Each read-back
  * ends here and nowhere else. */
 bool verify_refuse(struct note_list *notes, const char *format, ...) SBX_PRINTF(2, 3);
 

@@ -1,0 +1,87 @@
+/* verify.c - see verify.h.
+ *
+ * SBX_TEST_ANY_NAME (tests alone) does not know Wine by its name: what is read back has to refuse by itself.
+ */
+#include "runtime/windows/verify.h"
+
+#include "emitters/windows_spec.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <windows.h>
+
+#ifdef SBX_TEST_UNENFORCED
+enum { GOES_ON = true };
+#else
+enum { GOES_ON = false };
+#endif
+
+bool verify_refuse(struct note_list *notes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *fact = arena_vformat(notes->arena, format, arguments);
+    va_end(arguments);
+    note_add(notes, (struct note){
+                        .code = SBX480_CANNOT_VERIFY,
+                        .severity = GOES_ON ? SEVERITY_WARNING : SEVERITY_ERROR,
+                        .text = arena_format(notes->arena, "cannot verify %s", fact),
+                    });
+    return GOES_ON;
+}
+
+/* The build as the kernel knows it: what other calls say depends on the program's manifest. */
+static bool verify_build(struct note_list *notes)
+{
+    typedef LONG WINAPI version_call(RTL_OSVERSIONINFOW *);
+    RTL_OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof version};
+    version_call *call =
+        (version_call *)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "RtlGetVersion");
+    if (call == NULL || call(&version) != 0)
+        return verify_refuse(notes, "the version of Windows: it cannot be read");
+    if (version.dwMajorVersion < 10 || version.dwBuildNumber < WINDOWS_MIN_BUILD)
+        return verify_refuse(
+            notes, "the version of Windows: it is %lu.%lu.%lu, and build %d or newer is needed",
+            version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber, WINDOWS_MIN_BUILD);
+    return true;
+}
+
+static bool is_wine(void)
+{
+#ifdef SBX_TEST_ANY_NAME
+    return false;
+#else
+    return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
+#endif
+}
+
+bool verify_system(struct note_list *notes)
+{
+    if (is_wine() &&
+        !verify_refuse(notes,
+                       "that anything is enforced: this is Wine, which reports success without effect"))
+        return false;
+    return verify_build(notes);
+}
+
+/* Files of another machine keep their ACLs there, and who changes them is not known here. */
+static bool is_remote(HANDLE file)
+{
+    FILE_REMOTE_PROTOCOL_INFO remote = {0};
+    return GetFileInformationByHandleEx(file, FileRemoteProtocolInfo, &remote, sizeof remote);
+}
+
+const char *verify_volume(struct arena *arena, void *file)
+{
+    wchar_t system[MAX_PATH + 1] = {0};
+    DWORD flags = 0;
+    if (!GetVolumeInformationByHandleW(file, NULL, 0, NULL, NULL, &flags, system, MAX_PATH))
+        return arena_format(arena, "its volume cannot be looked at (error %lu)", GetLastError());
+    if (is_remote(file))
+        return "it lies on another machine";
+    if ((flags & FILE_PERSISTENT_ACLS) == 0)
+        return "its volume keeps no access control lists";
+    if (wcscmp(system, L"NTFS") != 0 && wcscmp(system, L"ReFS") != 0)
+        return "its volume is neither NTFS nor ReFS";
+    return NULL;
+}
