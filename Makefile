@@ -123,6 +123,51 @@ $(PORTABLE): | $(BUILD)/grammar/sbx.tab.h $(BUILD)/grammar/sbx.lex.h
 portable: $(MACOS_TEST) $(PORTABLE)
 	tests/macos/portable.sh $(BUILD)/macos $(MACOS_SOURCES) $(wildcard grammar/*.[chly] compiler/*.[ch] compiler/commands/*.[ch])
 
+# The programs for Windows, cross-built (docs/windows.md). The one for tests goes on where enforcement cannot be verified,
+# and says so; it is never installed.
+WIN            := $(BUILD)/windows
+WIN_CC         ?= x86_64-w64-mingw32-gcc-posix
+WIN_LIBRARIES  := $(WIN)/libraries
+WIN_CFLAGS      = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' -D_WIN32_WINNT=0x0A00 -DUNICODE -D_UNICODE -DWIN32_LEAN_AND_MEAN \
+                  -DLIBXML_STATIC -DUTF8PROC_STATIC -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong $(WARNINGS) -I. -I$(WIN) -I$(BUILD) \
+                  -Ibase/windows/posix -isystem $(WIN_LIBRARIES)/include -isystem $(WIN_LIBRARIES)/include/libxml2 -MMD -MP
+WIN_LINK       := -static -s -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--no-insert-timestamp
+WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 -luserenv -lbcrypt -lws2_32 -lshell32 -lole32 -luuid -lpthread
+# What is the same on every system, with files of Windows' own where POSIX has something else.
+WIN_SHARED     := $(filter-out base/pages.c base/sha256.c base/write.c policy/host%.c policy/sbx.c,$(wildcard base/*.c policy/*.c)) \
+                  $(wildcard base/windows/*.c) $(wildcard emitters/windows*.c emitters/control*.c) emitters/target.c emitters/plan.c \
+                  emitters/json.c emitters/json_parts.c
+WIN_MAINS      := main selftest
+WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe $(WIN)/sbx-launch-test.exe) \
+                  $(if $(wildcard runtime/windows/selftest.c),$(WIN)/sbx-selftest.exe)
+WIN_RUNTIME    := $(filter-out $(WIN_MAINS:%=runtime/windows/%.c),$(wildcard runtime/windows/*.c))
+.PHONY: windows
+windows: $(WIN)/libsbx.a $(WIN)/libruntime.a $(WIN)/libruntime-test.a $(WIN_PROGRAMS)
+$(WIN_LIBRARIES)/built: windows/build_libraries.sh
+	windows/build_libraries.sh $(@D)
+	@touch $@
+$(WIN)/%.o: %.c | $(WIN_LIBRARIES)/built
+	@mkdir -p $(@D)
+	@echo cc for Windows $<
+	@$(WIN_CC) $(WIN_CFLAGS) -c -o $@ $<
+$(WIN)/%.o: $(BUILD)/%.c | $(WIN_LIBRARIES)/built
+	@mkdir -p $(@D)
+	@echo cc for Windows $<
+	@$(WIN_CC) $(WIN_CFLAGS) -c -o $@ $<
+$(WIN)/test/%.o: %.c | $(WIN_LIBRARIES)/built
+	@mkdir -p $(@D)
+	@echo cc for Windows -DSBX_TEST_UNENFORCED $<
+	@$(WIN_CC) $(WIN_CFLAGS) -DSBX_TEST_UNENFORCED -c -o $@ $<
+$(WIN)/libsbx.a: $(WIN_SHARED:%.c=$(WIN)/%.o)
+$(WIN)/libruntime.a: $(WIN_RUNTIME:%.c=$(WIN)/%.o)
+$(WIN)/libruntime-test.a: $(WIN_RUNTIME:%.c=$(WIN)/test/%.o)
+$(WIN)/sbx-launch.exe: $(WIN)/runtime/windows/main.o $(WIN)/libruntime.a $(WIN)/libsbx.a
+$(WIN)/sbx-launch-test.exe: $(WIN)/test/runtime/windows/main.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
+$(WIN)/sbx-selftest.exe: $(WIN)/runtime/windows/selftest.o $(WIN)/libruntime.a $(WIN)/libsbx.a
+$(WIN)/%.exe:
+	@echo link $@
+	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
+
 # libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.
 SBX_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SBX_PARTS := $(patsubst %.c,$(BUILD)/shared/%.o,$(wildcard base/*.c policy/*.c))

@@ -1,16 +1,13 @@
 #include "base/arena.h"
 
+#include "base/pages.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-/* Memory from this size on comes from the system in huge pages, where there are such: touching many small pages
- * for the first time costs more than what large jobs do with them. */
-enum { HUGE_PAGE = 2 * 1024 * 1024 };
-enum { SMALL_PAGE = 4096 };
 enum { CHUNK_SMALLEST = 64 * 1024, CHUNK_LARGEST = HUGE_PAGE, ALIGNMENT = 16 };
 /* A block from this size on has a chunk of its own, which can go when the block has to move. */
 enum { BLOCK_LARGE = 512 * 1024 };
@@ -47,38 +44,12 @@ static SBX_NORETURN void exhausted(const struct arena *arena)
     abort();
 }
 
-static void *pages_create(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* `size` zeroed bytes that begin where a huge page may begin; NULL if there are none. Behind the last whole huge
- * page come small ones, so that no more memory is used than was asked for. */
-static void *huge_pages_create(size_t size)
-{
-    char *memory = size > SIZE_MAX - HUGE_PAGE ? NULL : pages_create(size + HUGE_PAGE);
-    if (memory == NULL)
-        return NULL;
-    size_t before = (size_t)(-(uintptr_t)memory % HUGE_PAGE);
-    if (before > 0)
-        (void)munmap(memory, before);
-    if (before < HUGE_PAGE)
-        (void)munmap(memory + before + size, HUGE_PAGE - before);
-#ifdef MADV_HUGEPAGE
-    (void)madvise(memory + before, size, MADV_HUGEPAGE);
-#endif
-    return memory + before;
-}
-
 /* A chunk of at least `whole` bytes, its own head among them. Pages of the system's are zero without being touched,
  * which calloc cannot promise; but calloc is what the address sanitizer watches. */
 static struct chunk *chunk_create(size_t whole)
 {
     whole = (whole + (SMALL_PAGE - 1)) & ~(size_t)(SMALL_PAGE - 1);
-    struct chunk *chunk = SBX_SANITIZED        ? calloc(1, whole)
-                          : whole >= HUGE_PAGE ? huge_pages_create(whole)
-                                               : pages_create(whole);
+    struct chunk *chunk = SBX_SANITIZED ? calloc(1, whole) : pages_create(whole);
     if (chunk == NULL)
         return NULL;
     chunk->size = whole - aligned(sizeof *chunk);
@@ -90,7 +61,7 @@ static void chunk_destroy(struct chunk *chunk)
     if (SBX_SANITIZED)
         free(chunk);
     else
-        (void)munmap(chunk, aligned(sizeof *chunk) + chunk->size);
+        pages_destroy(chunk, aligned(sizeof *chunk) + chunk->size);
 }
 
 static void chunks_destroy(struct chunk *chunk)
@@ -261,24 +232,15 @@ static struct chunk **chunk_of_large(struct arena *arena, const char *memory, si
  * system cannot do that. */
 static bool chunk_stretch(struct chunk **link, size_t size)
 {
-#ifdef MREMAP_FIXED
     size_t head = aligned(sizeof **link), old = head + (*link)->size;
     size_t whole = (head + size + (SMALL_PAGE - 1)) & ~(size_t)(SMALL_PAGE - 1);
-    char *place = SBX_SANITIZED || whole < HUGE_PAGE ? NULL : huge_pages_create(whole);
-    if (place == NULL)
+    struct chunk *moved = SBX_SANITIZED || whole < HUGE_PAGE ? NULL : pages_stretch(*link, old, whole);
+    if (moved == NULL)
         return false;
-    /* After a failure the place may be another thread's already, so it is left as it is. */
-    if (mremap(*link, old, whole, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED)
-        return false;
-    (void)madvise(place, whole, MADV_HUGEPAGE);
-    *link = (struct chunk *)(void *)place;
-    (*link)->size = whole - head;
-    (*link)->used = size;
+    moved->size = whole - head;
+    moved->used = size;
+    *link = moved;
     return true;
-#else
-    (void)link, (void)size;
-    return false;
-#endif
 }
 
 void *arena_grow(struct arena *arena, void *memory, size_t size, size_t wanted)

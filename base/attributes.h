@@ -2,7 +2,11 @@
 #pragma once
 
 #if defined(__GNUC__) || defined(__clang__)
+#ifdef _WIN32 /* where "printf" means what Microsoft's takes */
+#define SBX_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
 #define SBX_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 #define SBX_NORETURN __attribute__((noreturn))
 #define SBX_MUST_USE __attribute__((warn_unused_result))
 #define SBX_MALLOC __attribute__((malloc, returns_nonnull))

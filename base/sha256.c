@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/sha256_parts.h"
 
 #include "base/attributes.h"
 

@@ -1,7 +1,7 @@
 #include "compiler/load.h"
 
 #include "base/escape.h"
-#include "base/sha256.h"
+#include "base/sha256_parts.h"
 #include "base/vector.h"
 #include "compiler/load_parse.h"
 #include "policy/file.h"
