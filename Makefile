@@ -36,7 +36,7 @@ POLICY    := $(call objects,policy/*.c)
 EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
 # The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
-MACOS_RUNTIME := main launch_steps options report lease managed prepare owner own_files resolver follow matches denials \
+MACOS_RUNTIME := main launch_steps options report lease lease_text managed prepare owner own_files resolver follow matches denials \
                  gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
 ifdef SBX_MACOS
 RUNTIME   := $(call objects,runtime/macos_*.c) $(patsubst %,$(BUILD)/runtime/%.o,$(filter-out main,$(MACOS_RUNTIME)))

@@ -21,7 +21,7 @@
 
 enum { RECORDS_KEPT = 500 };
 
-static void time_text(char *text, size_t size)
+void lease_now(char text[LEASE_TIME])
 {
     struct timespec now;
     struct tm parts;
@@ -30,181 +30,30 @@ static void time_text(char *text, size_t size)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     strftime(whole, sizeof whole, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text, size, "%s.%03dZ", whole, (int)(now.tv_nsec / 1000000) % 1000);
+    snprintf(text, LEASE_TIME, "%s.%03dZ", whole, (int)(now.tv_nsec / 1000000) % 1000);
 }
 
 void lease_begin(struct lease *lease)
 {
     unsigned char bytes[16] = {0};
+    struct utsname system = {0};
 
     if (getentropy(bytes, sizeof bytes) != 0)
         memcpy(bytes, &(struct timespec){.tv_sec = time(NULL), .tv_nsec = getpid()}, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(lease->id + 2 * i, 3, "%02x", bytes[i]);
-    time_text(lease->started, sizeof lease->started);
+    lease_now(lease->started);
     lease->ended[0] = '\0';
+    uname(&system);
+    snprintf(lease->kernel, sizeof lease->kernel, "%s", system.release);
 }
 
 void lease_end(struct lease *lease, int status, pid_t unterminated)
 {
-    lease->status = status;
+    lease->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    lease->exit_code = WIFSIGNALED(status) ? 0 : (uint32_t)WEXITSTATUS(status);
     lease->unterminated = unterminated;
-    time_text(lease->ended, sizeof lease->ended);
-}
-
-void lease_event(struct arena *arena, struct lease *lease, const char *kind, const char *argument)
-{
-    struct lease_event event = {.kind = kind, .argument = argument};
-
-    if (lease->events.count > EVENTS_KEPT)
-        return;
-    if (lease->events.count == EVENTS_KEPT) {
-        event.kind = "events.full";
-        event.argument = "later events are left out";
-    }
-    time_text(event.at, sizeof event.at);
-    VECTOR_PUSH(arena, &lease->events, event);
-}
-
-static void add_string(struct buffer *out, const char *name, const char *value)
-{
-    buffer_format(out, ",\"%s\":", name);
-    escape_json(out, value, strlen(value));
-}
-
-/* Of a text that was escaped already: it holds no control character, and its backslashes are not doubled again. */
-static void add_escaped(struct buffer *out, const char *name, const char *text)
-{
-    buffer_format(out, ",\"%s\":\"", name);
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\')
-            buffer_byte(out, '\\');
-        buffer_byte(out, *at);
-    }
-    buffer_byte(out, '"');
-}
-
-static void add_hash(struct buffer *out, const char *name, const uint8_t hash[32])
-{
-    buffer_format(out, ",\"%s\":\"sha256:", name);
-    for (int i = 0; i < 32; i++)
-        buffer_format(out, "%02x", hash[i]);
-    buffer_byte(out, '"');
-}
-
-static void add_origin(struct buffer *out, const struct policy *policy, const struct rule *rule)
-{
-    if (rule == NULL || rule->origin.source >= policy->source_count) {
-        buffer_string(out, ",\"file\":null,\"line\":null");
-        return;
-    }
-    add_string(out, "file", policy->sources[rule->origin.source].name);
-    buffer_format(out, ",\"line\":%u", rule->origin.line);
-}
-
-static void add_controls(struct buffer *out, const struct lease *lease)
-{
-    buffer_string(out, ",\"enforcedControls\":[");
-    for (uint32_t i = 0; i < lease->controls.count; i++) {
-        const struct lease_control *control = &lease->controls.items[i];
-        buffer_format(out, "%s{\"control\":\"%s\",\"how\":\"%s\"", i == 0 ? "" : ",",
-                      control_names[control->control], strength_names[control->how]);
-        add_string(out, "evidence", control->evidence);
-        buffer_byte(out, '}');
-    }
-    buffer_string(out, "],\"acceptedExceptions\":[");
-    const char *comma = "";
-    for (int i = 0; i < CONTROLS && lease->accepted != NULL; i++) {
-        if (lease->accepted[i] == NULL)
-            continue;
-        buffer_format(out, "%s{\"control\":\"%s\"", comma, control_names[i]);
-        add_string(out, "target", lease->accepted[i]->target);
-        add_string(out, "because", lease->accepted[i]->value);
-        add_origin(out, lease->policy, lease->accepted[i]);
-        buffer_byte(out, '}');
-        comma = ",";
-    }
-    buffer_byte(out, ']');
-}
-
-static void add_layers(struct buffer *out, const struct policy *policy)
-{
-    buffer_string(out, ",\"layers\":[");
-    for (uint32_t i = 0; i < policy->layer_count; i++) {
-        buffer_string(out, i == 0 ? "{\"name\":" : ",{\"name\":");
-        escape_json(out, policy->layers[i].name, strlen(policy->layers[i].name));
-        buffer_format(out, ",\"kind\":\"%s\"",
-                      policy->layers[i].kind == LAYER_MANAGED ? "managed" : "policy");
-        add_hash(out, "hash", policy->layers[i].hash);
-        buffer_byte(out, '}');
-    }
-    buffer_byte(out, ']');
-}
-
-static void add_notes(struct buffer *out, const struct lease *lease)
-{
-    buffer_string(out, ",\"notes\":[");
-    for (uint32_t i = 0; i < lease->notes->count; i++) {
-        const struct note *note = &lease->notes->items[i];
-        buffer_format(out, "%s{\"code\":\"SBX%03u\"", i == 0 ? "" : ",", (unsigned)note->code);
-        add_escaped(out, "text", note->text);
-        add_origin(out, lease->policy, note->rule);
-        buffer_byte(out, '}');
-    }
-    buffer_byte(out, ']');
-}
-
-static void add_events(struct buffer *out, const struct lease_event_list *events)
-{
-    buffer_string(out, ",\"events\":[");
-    for (uint32_t i = 0; i < events->count; i++) {
-        buffer_format(out, "%s{\"at\":\"%s\"", i == 0 ? "" : ",", events->items[i].at);
-        add_string(out, "kind", events->items[i].kind);
-        add_string(out, "arg", events->items[i].argument);
-        buffer_byte(out, '}');
-    }
-    buffer_byte(out, ']');
-}
-
-static void add_end(struct buffer *out, const struct lease *lease)
-{
-    buffer_format(out, ",\"pid\":%ld,\"startedAt\":\"%s\",\"expiresAt\":null", (long)getpid(),
-                  lease->started);
-    if (lease->ended[0] == '\0') {
-        buffer_string(out, ",\"endedAt\":null,\"exit\":null");
-    } else if (WIFSIGNALED(lease->status)) {
-        buffer_format(out, ",\"endedAt\":\"%s\",\"exit\":{\"signal\":%d}", lease->ended,
-                      WTERMSIG(lease->status));
-    } else {
-        buffer_format(out, ",\"endedAt\":\"%s\",\"exit\":{\"code\":%d}", lease->ended,
-                      WEXITSTATUS(lease->status));
-    }
-    if (lease->unterminated == 0)
-        buffer_string(out, ",\"unterminated\":[]");
-    else
-        buffer_format(out, ",\"unterminated\":[%ld]", (long)lease->unterminated);
-    add_events(out, &lease->events);
-    buffer_string(out, "}\n");
-}
-
-static struct buffer lease_text(struct arena *arena, const struct lease *lease)
-{
-    struct buffer out = buffer_in(arena);
-    struct utsname system = {0};
-
-    uname(&system);
-    buffer_format(&out, "{\"leaseId\":\"%s\"", lease->id);
-    add_string(&out, "policy", lease->policy->name);
-    add_hash(&out, "requestedPolicyHash", lease->policy->requested_hash);
-    add_hash(&out, "effectivePolicyHash", lease->policy->effective_hash);
-    add_string(&out, "backend", lease->backend);
-    add_string(&out, "backendVersion", lease->backend_version);
-    add_string(&out, "kernel", system.release);
-    add_controls(&out, lease);
-    add_layers(&out, lease->policy);
-    add_notes(&out, lease);
-    add_end(&out, lease);
-    return out;
+    lease_now(lease->ended);
 }
 
 bool lease_place_file(struct arena *arena, const char *file, struct lease_place *place,

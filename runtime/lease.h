@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-enum { EVENTS_KEPT = 10000 };
+enum { EVENTS_KEPT = 10000, LEASE_TIME = 32 };
 
 /* Where the record goes. */
 struct lease_place {
@@ -33,7 +33,7 @@ struct lease_control_list {
 
 /* Something that happened during the run. */
 struct lease_event {
-    char at[32];
+    char at[LEASE_TIME];
     const char *kind;     /* "mask.replaced" and so on: docs/launch.md */
     const char *argument; /* escaped by nobody: any bytes but NUL */
 };
@@ -51,9 +51,11 @@ struct lease {
     const struct rule *const *accepted; /* CONTROLS entries */
     const struct note_list *notes;
     struct lease_event_list events;
-    char started[32], ended[32]; /* ended "": it runs */
-    int status;                  /* wait status, once ended */
-    pid_t unterminated;          /* 0: none */
+    char kernel[65];                             /* of this machine: its version */
+    char started[LEASE_TIME], ended[LEASE_TIME]; /* ended "": it runs */
+    int exit_signal;                             /* that ended it, or 0: */
+    uint32_t exit_code;                          /* then this is how it ended */
+    pid_t unterminated;                          /* 0: none */
 };
 
 /* Opens the directory of `file`, so that a later rename of a directory above does not move the record. False
@@ -66,7 +68,13 @@ bool lease_place_file(struct arena *arena, const char *file, struct lease_place 
 bool lease_place_state(struct arena *arena, const char *state, const struct lease *lease,
                        struct lease_place *place);
 
-/* Fills id and started. */
+/* The time of now as a record has it: UTC with milliseconds. */
+void lease_now(char text[LEASE_TIME]);
+
+/* The record as JSON, with a line end. */
+struct buffer lease_text(struct arena *arena, const struct lease *lease);
+
+/* Fills id, kernel and started. */
 void lease_begin(struct lease *lease);
 
 /* Fills ended. */

@@ -20,14 +20,19 @@ typedef void option_take(struct option_parse *parse, const char *value);
         parse->options->name = true;                                                                         \
     }
 FLAG(dry_run)
-FLAG(unsandboxed)
-FLAG(as_owner)
 FLAG(probe)
 FLAG(json)
 FLAG(verbose)
 FLAG(quiet)
 FLAG(help)
 FLAG(version)
+#ifdef _WIN32
+FLAG(recover)
+FLAG(doctor)
+#else
+FLAG(unsandboxed)
+FLAG(as_owner)
+#endif
 #undef FLAG
 
 static void take_root(struct option_parse *parse, const char *value)
@@ -70,6 +75,7 @@ static void take_lease(struct option_parse *parse, const char *value)
     take_once(parse, &parse->options->lease, "--lease", value);
 }
 
+#ifndef _WIN32
 static void take_engine(struct option_parse *parse, const char *value)
 {
     static const char *const names[] = {"auto", "bwrap", "native", "landlock", NULL};
@@ -81,6 +87,7 @@ static void take_engine(struct option_parse *parse, const char *value)
         }
     parse->error = "--engine is auto, native, bwrap or landlock";
 }
+#endif
 
 static const struct option {
     const char *name, *short_name, *value; /* value NULL: a flag */
@@ -90,6 +97,12 @@ static const struct option {
     {"--root", NULL, "NAME=PATH", take_root, "bind $NAME to PATH; WORK also starts the command there"},
     {"--chdir", NULL, "DIR", take_chdir, "start in DIR, which must exist inside"},
     {"--managed", NULL, "DIR", take_managed, "more managed policies, besides the system's own"},
+#ifdef _WIN32
+    {"--lease", NULL, "FILE", take_lease, "where the record of what held is written"},
+    {"--dry-run", NULL, NULL, take_dry_run, "print what would be made, step by step; run and change nothing"},
+    {"--recover", NULL, NULL, take_recover, "take back what runs left whose launcher was killed"},
+    {"--doctor", NULL, NULL, take_doctor, "say what runs have changed on this machine; changes nothing"},
+#else
     {"--lease", NULL, "FILE|fd:N", take_lease, "where the record of what held is written"},
     {"--engine", NULL, "auto|native|bwrap|landlock", take_engine,
      "what makes the sandbox: the kernel's mount calls (native), bubblewrap, or no namespaces (landlock)"},
@@ -97,6 +110,7 @@ static const struct option {
      "print the plan and what the engine does, step by step; run and create nothing"},
     {"--unsandboxed", NULL, NULL, take_unsandboxed, "no sandbox at all, where the policy grants bypass"},
     {"--as-owner", NULL, NULL, take_as_owner, "as root: become the owner of the working directory first"},
+#endif
     {"--probe", NULL, NULL, take_probe, "say what this machine can enforce; changes nothing"},
     {"--json", NULL, NULL, take_json, "with --probe: as JSON"},
     {"--verbose", "-v", NULL, take_verbose, "show all notes, those about presets too"},
@@ -162,13 +176,23 @@ static int take_option(struct option_parse *parse, char **argv, int at)
     return at + 2;
 }
 
+/* What does something else than to start a command, or NULL. */
+static const char *other_work(const struct options *options)
+{
+    return options->probe     ? "--probe takes no policy and no command"
+           : options->recover ? "--recover takes no policy and no command"
+           : options->doctor  ? "--doctor takes no policy and no command"
+                              : NULL;
+}
+
 static const char *check_whole(const struct options *options)
 {
+    const char *alone = other_work(options);
+
     if (options->help || options->version)
         return NULL;
-    if (options->probe)
-        return options->policy != NULL || options->command != NULL ? "--probe takes no policy and no command"
-                                                                   : NULL;
+    if (alone != NULL)
+        return options->policy != NULL || options->command != NULL ? alone : NULL;
     if (options->json)
         return "--json goes with --probe";
     if (options->policy == NULL)
@@ -200,10 +224,23 @@ const char *launch_options_parse(struct arena *arena, int argc, char **argv, str
     return parse.error != NULL ? parse.error : check_whole(options);
 }
 
+#ifdef _WIN32
+static const char calls[] = "usage: sbx-launch [options] POLICY.bin|POLICY.xml -- COMMAND [ARG ...]\n"
+                            "       sbx-launch --probe [--json] | --recover | --doctor\n\n";
+static const char exits[] =
+    "\nExit: the command's own code; 137 if its time was over; 130 after Ctrl-C; 125 refused or failed,\n"
+    "      nothing ran; 126 the command cannot be executed; 127 it was not found.\n";
+#else
+static const char calls[] = "usage: sbx-launch [options] POLICY.bin -- COMMAND [ARG ...]\n"
+                            "       sbx-launch --probe [--json]\n\n";
+static const char exits[] =
+    "\nExit: the command's own code; 128+N if signal N ended it; 125 refused or failed, nothing "
+    "ran;\n      126 the command cannot be executed; 127 it was not found.\n";
+#endif
+
 void launch_usage(struct buffer *out)
 {
-    buffer_string(out, "usage: sbx-launch [options] POLICY.bin -- COMMAND [ARG ...]\n"
-                       "       sbx-launch --probe [--json]\n\n");
+    buffer_string(out, calls);
     for (size_t i = 0; i < OPTIONS_KNOWN; i++) {
         const struct option *option = &table[i];
         const char *comma = option->short_name == NULL ? "" : ", ";
@@ -214,7 +251,5 @@ void launch_usage(struct buffer *out)
         buffer_format(out, "  %s%s%s %-*s %s\n", option->name, comma, second, width > 1 ? width : 1, value,
                       option->text);
     }
-    buffer_string(
-        out, "\nExit: the command's own code; 128+N if signal N ended it; 125 refused or failed, nothing "
-             "ran;\n      126 the command cannot be executed; 127 it was not found.\n");
+    buffer_string(out, exits);
 }
