@@ -3,18 +3,9 @@
 #pragma once
 
 #include "policy/note.h"
+#include "runtime/managed_list.h"
 
 #include <sys/types.h>
-
-struct managed_file {
-    const char *path;
-    const struct policy *policy;
-};
-
-struct managed_list {
-    struct managed_file *items;
-    uint32_t count, capacity;
-};
 
 /* Reads every *.bin of the system's directory, in byte order. No such directory means no managed policies;
  * anything about it that is not as commands.md demands is an error note and false. */
