@@ -136,7 +136,9 @@ WIN_CFLAGS      = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' -D_WIN32_W
 WIN_LINK       := -static -s -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--no-insert-timestamp
 WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 -luserenv -lbcrypt -lws2_32 -lshell32 -lole32 -luuid -lpthread
 # What is the same on every system, with files of Windows' own where POSIX has something else.
-WIN_SHARED     := $(filter-out base/pages.c base/sha256.c base/write.c policy/host%.c policy/sbx.c,$(wildcard base/*.c policy/*.c)) \
+WIN_OTHER      := base/pages.c base/sha256.c base/write.c policy/sbx.c policy/host.c \
+                  $(patsubst %,policy/host_%.c,account command file follow look)
+WIN_SHARED     := $(filter-out $(WIN_OTHER),$(wildcard base/*.c policy/*.c)) \
                   $(wildcard base/windows/*.c) $(wildcard emitters/windows*.c emitters/control*.c) emitters/target.c emitters/plan.c \
                   emitters/json.c emitters/json_parts.c
 WIN_MAINS      := main selftest
