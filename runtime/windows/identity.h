@@ -14,5 +14,8 @@ struct windows_identity {
 /* Draws the run's SID and reads the caller's. False with an error note. */
 bool identity_make(struct windows_identity *identity, struct note_list *notes);
 
-const struct windows_sid *identity_of(const struct windows_identity *identity,
-                                      enum windows_principal principal);
+static inline const struct windows_sid *identity_of(const struct windows_identity *identity,
+                                                    enum windows_principal principal)
+{
+    return principal == WINDOWS_PACKAGE ? &identity->package : &identity->run;
+}
