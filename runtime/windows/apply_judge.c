@@ -69,13 +69,13 @@ static enum walk_answer judge_visit(void *context, const struct walk_entry *entr
 static bool judge_below(struct applying *applying, const struct place *place, uint32_t withheld)
 {
     struct judge judge = {applying, place->said, withheld};
-    struct walk walk = {
+    struct place_walk walk = {
         .applying = applying,
         .said = &judge.said,
         .context = &judge,
         .visit = judge_visit,
     };
-    return !place->is.directory || walk_run(&walk, judge.said.path);
+    return !place->is.directory || place_walk_run(&walk, judge.said.path);
 }
 
 static bool is_pinned(const struct windows_object *said)

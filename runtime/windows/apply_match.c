@@ -69,13 +69,13 @@ static bool is_directory(const struct search *search, const char *path)
 
 static bool search_below(const struct search *search, const char *top)
 {
-    struct walk walk = {
+    struct place_walk walk = {
         .applying = search->applying,
         .said = &search->said,
         .context = (void *)search,
         .visit = search_visit,
     };
-    return !is_directory(search, top) || walk_run(&walk, top);
+    return !is_directory(search, top) || place_walk_run(&walk, top);
 }
 
 /* The top of the drive for a pattern without a fixed part. */

@@ -117,13 +117,13 @@ static enum walk_answer repeat_visit(void *context, const struct walk_entry *ent
 static bool repeat_below(struct applying *applying, const struct place *place)
 {
     struct repeat repeat = {applying, place->said, place_denies(&place->said)};
-    struct walk walk = {
+    struct place_walk walk = {
         .applying = applying,
         .said = &repeat.said,
         .context = &repeat,
         .visit = repeat_visit,
     };
-    return walk_run(&walk, repeat.said.path);
+    return place_walk_run(&walk, repeat.said.path);
 }
 
 bool denies_repeat(struct applying *applying)

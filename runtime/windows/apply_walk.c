@@ -13,7 +13,7 @@ struct pending {
     uint32_t count, capacity;
 };
 
-static bool walk_refuse(const struct walk *walk, const char *path, const char *what, uint32_t error)
+static bool walk_refuse(const struct place_walk *walk, const char *path, const char *what, uint32_t error)
 {
     return place_refuse(walk->applying, SBX483_PLACE_UNFIT, walk->said, "%s below it cannot be %s (error %u)",
                         escape_windows(walk->applying->apply->arena, path), what, (unsigned)error);
@@ -25,7 +25,7 @@ static const char *path_below(struct arena *arena, const char *directory, const 
     return arena_format(arena, "%s%s%s", directory, directory[length - 1] == '\\' ? "" : "\\", name);
 }
 
-static bool entry_visit(const struct walk *walk, struct pending *pending, const char *path)
+static bool entry_visit(const struct place_walk *walk, struct pending *pending, const char *path)
 {
     const struct acl_operations *acl = walk->applying->apply->acl;
     struct arena *arena = walk->applying->apply->arena;
@@ -49,7 +49,7 @@ static bool entry_visit(const struct walk *walk, struct pending *pending, const 
 }
 
 /* A directory that was exchanged for a link since it was visited is not gone into. */
-static bool directory_list(const struct walk *walk, const char *path, struct acl_names *names)
+static bool directory_list(const struct place_walk *walk, const char *path, struct acl_names *names)
 {
     const struct acl_operations *acl = walk->applying->apply->acl;
     struct arena *arena = walk->applying->apply->arena;
@@ -67,7 +67,7 @@ static bool directory_list(const struct walk *walk, const char *path, struct acl
     return error == ACL_OK || walk_refuse(walk, path, "listed", error);
 }
 
-bool walk_run(const struct walk *walk, const char *top)
+bool place_walk_run(const struct place_walk *walk, const char *top)
 {
     struct arena *arena = walk->applying->apply->arena;
     struct pending pending = {0};

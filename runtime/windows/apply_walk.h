@@ -11,7 +11,7 @@ struct walk_entry {
 
 enum walk_answer { WALK_ON, WALK_NOT_BELOW, WALK_FAIL };
 
-struct walk {
+struct place_walk {
     struct applying *applying;
     const struct windows_object *said; /* why the tree is looked through, for messages; stays where it is */
     void *context;
@@ -21,4 +21,4 @@ struct walk {
 
 /* Visits what lies below the directory `top`. What is gone when it is its turn is left out; what cannot be
  * looked at is an error. False with an error note, or if `visit` failed. */
-bool walk_run(const struct walk *walk, const char *top);
+bool place_walk_run(const struct place_walk *walk, const char *top);
