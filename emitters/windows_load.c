@@ -127,6 +127,17 @@ static void element_ended(void *data, const xmlChar *name, const xmlChar *prefix
 
 /* ---- reading ---- */
 
+static void plug_in(struct load *load)
+{
+    load->plug = xmlSchemaSAXPlug(load->validity, &load->parser->sax, &load->parser->userData);
+}
+
+static void unplug(struct load *load)
+{
+    if (load->plug != NULL)
+        (void)xmlSchemaSAXUnplug(load->plug);
+}
+
 static bool prepare(struct load *load)
 {
     load->schema_parser = xmlSchemaNewMemParserCtxt(windows_schema, windows_schema_length);
@@ -147,21 +158,10 @@ static bool prepare(struct load *load)
     return load->plug != NULL;
 }
 
-static void plug_in(struct load *load)
-{
-    load->plug = xmlSchemaSAXPlug(load->validity, &load->parser->sax, &load->parser->userData);
-}
-
-static void unplug(struct load *load)
-{
-    if (load->plug != NULL)
-        (void)xmlSchemaSAXUnplug(load->plug);
-}
-
 static void release(struct load *load)
 {
-    /* The end of a run without a document empties the store into which the end of one that broke off puts what
-     * counted its keys, and where libxml2 forgets it. */
+    /* The end of a run without a document empties the store where libxml2 would forget what counted the keys of
+     * a document that broke off. */
     if (load->plug != NULL) {
         unplug(load);
         plug_in(load);
