@@ -51,7 +51,7 @@ RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runti
 endif
 # What the launcher of Windows has that needs no Windows; unit tests ask it on any system.
 RUNTIME   += $(patsubst %,$(BUILD)/runtime/windows/%.o,quote variables)
-RUNTIME   += $(call objects,runtime/windows/apply*.c)
+RUNTIME   += $(call objects,runtime/windows/apply*.c) $(patsubst %,$(BUILD)/runtime/windows/%.o,canary identity_entry verify_refuse token_groups)
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)

@@ -63,18 +63,20 @@ static bool places_settle(struct applying *applying, uint32_t from)
 }
 
 /* The entries of one kind, and with the denies the label. */
-static struct journal_change change_of(const struct applying *applying, const struct windows_object *said,
+static struct journal_change change_of(const struct applying *applying, const struct place *place,
                                        bool denies)
 {
+    const struct windows_object *said = &place->said;
     struct arena *arena = applying->apply->arena;
     struct windows_entry *entries = arena_array(arena, said->ace_count, sizeof *entries);
     struct journal_change change = {.entries = entries};
     for (uint32_t i = 0; i < said->ace_count; i++)
         if (said->aces[i].deny == denies)
-            entries[change.count++] = place_entry(applying, &said->aces[i]);
+            entries[change.count++] =
+                windows_entry_for(applying->apply->identity, &said->aces[i], place->is.directory);
     if (denies && said->label.present) {
         struct windows_entry *label = arena_alloc(arena, sizeof *label);
-        *label = place_label(&said->label);
+        *label = windows_label_for(&said->label, place->is.directory);
         change.label = label;
     }
     return change;
@@ -83,7 +85,7 @@ static struct journal_change change_of(const struct applying *applying, const st
 static bool place_change(struct applying *applying, struct place *place, bool denies)
 {
     const struct apply *apply = applying->apply;
-    struct journal_change change = change_of(applying, &place->said, denies);
+    struct journal_change change = change_of(applying, place, denies);
     if (!place->there || (change.count == 0 && change.label == NULL))
         return true;
     unsigned access = ACL_WRITE | (change.label != NULL ? (unsigned)ACL_WRITE_LABEL : 0);

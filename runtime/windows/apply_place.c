@@ -181,27 +181,6 @@ struct acl_object *place_open(const struct applying *applying, struct place *pla
     return NULL;
 }
 
-struct windows_entry place_entry(const struct applying *applying, const struct windows_ace *ace)
-{
-    return (struct windows_entry){
-        .type = ace->deny ? WINDOWS_ENTRY_DENY : WINDOWS_ENTRY_ALLOW,
-        .flags = ace->inherit ? WINDOWS_OBJECT_INHERIT | WINDOWS_CONTAINER_INHERIT : 0,
-        .mask = ace->mask,
-        .sid = *identity_of(applying->apply->identity, ace->principal),
-    };
-}
-
-struct windows_entry place_label(const struct windows_label *label)
-{
-    struct windows_entry entry = {
-        .type = WINDOWS_ENTRY_LABEL,
-        .flags = WINDOWS_OBJECT_INHERIT | WINDOWS_CONTAINER_INHERIT,
-        .mask = label->policy,
-    };
-    windows_sid_parse(label->level == WINDOWS_LOW ? "S-1-16-4096" : "S-1-16-8192", &entry.sid);
-    return entry;
-}
-
 bool place_is_opened(const struct apply *apply, const char *path, bool write)
 {
     for (uint32_t i = 0; i < apply->spec->object_count; i++) {

@@ -37,10 +37,6 @@ struct acl_object *place_open(const struct applying *applying, struct place *pla
 /* The descriptor of what lies at `path` now; false if it cannot be read. */
 bool place_read(const struct applying *applying, const char *path, struct windows_descriptor *descriptor);
 
-/* What is written for `ace` in this run. */
-struct windows_entry place_entry(const struct applying *applying, const struct windows_ace *ace);
-struct windows_entry place_label(const struct windows_label *label);
-
 /* The allow of an object; 0: none. The deny that its tree inherits; 0: none. */
 uint32_t place_allows(const struct windows_object *said);
 uint32_t place_denies(const struct windows_object *said);
