@@ -1,8 +1,28 @@
 #include "runtime/windows/acl.h"
 
 #include <string.h>
+#ifdef _WIN32
+#include "runtime/windows/wide.h"
+#endif
 
 bool acl_identity_same(const struct acl_identity *a, const struct acl_identity *b)
 {
-    return strcmp(a->volume, b->volume) == 0 && memcmp(a->id, b->id, ACL_ID_SIZE) == 0;
+    return memcmp(a->id, b->id, ACL_ID_SIZE) == 0 && strcmp(a->volume, b->volume) == 0;
+}
+
+bool acl_path_covers(const char *directory, const char *path)
+{
+    size_t length = strlen(directory);
+    if (strncmp(directory, path, length) != 0)
+        return false;
+    return path[length] == '\0' || path[length] == '\\' || (length > 0 && directory[length - 1] == '\\');
+}
+
+const char *acl_error(struct arena *arena, uint32_t code)
+{
+#ifdef _WIN32
+    return wide_error(arena, code);
+#else
+    return arena_format(arena, "Windows error %u", code);
+#endif
 }

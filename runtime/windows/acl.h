@@ -39,8 +39,9 @@ struct acl_names {
     uint32_t count, capacity;
 };
 
-/* Implementations begin with this; all strings and results lie in the arena that is given. */
+/* All strings and results lie in the arena that is given. */
 struct acl_operations {
+    void *state; /* of the implementation */
     uint32_t (*open)(const struct acl_operations *acl, struct arena *arena, const char *path, unsigned access,
                      struct acl_object **object);
     /* By identity, wherever the object has been moved to on its volume. ACL_MISSING: it is gone. */
@@ -74,7 +75,13 @@ struct acl_operations {
     void (*close)(const struct acl_operations *acl, struct acl_object *object);
 };
 
-/* The file systems of this machine, by handles (acl_win32.c). */
-const struct acl_operations *acl_windows(void);
+/* The file systems of this machine, by handles (acl_win32.c); in the build for tests those of acl_sidecar.h. */
+const struct acl_operations *acl_windows(struct arena *arena);
 
 bool acl_identity_same(const struct acl_identity *a, const struct acl_identity *b);
+
+/* Whether `path`, which identify gave, is that of `directory` or lies below it. */
+bool acl_path_covers(const char *directory, const char *path);
+
+/* What an error number means, in `arena`. */
+const char *acl_error(struct arena *arena, uint32_t code);

@@ -29,7 +29,9 @@ struct journal_place {
     struct arena *arena; /* outlives the journal */
     const struct journal_store *store;
     const struct acl_operations *acl;
-    journal_remove_package *remove_package;
+    journal_remove_package *remove_package; /* NULL: there are none on this machine */
+    bool (*stop)(void *context);            /* asked now and then while a tree is changed; NULL: never */
+    void *stop_context;
 };
 
 /* Sentences for a person, in the journal's arena. */

@@ -14,6 +14,7 @@ enum journal_lock { JOURNAL_TAKEN, JOURNAL_HELD, JOURNAL_GONE, JOURNAL_BROKEN };
 
 /* All operations return ACL_OK or an error number of Windows, unless they say otherwise. */
 struct journal_store {
+    void *state; /* of the implementation */
     /* Names of all files in the directory. */
     uint32_t (*list)(const struct journal_store *store, struct arena *arena, struct acl_names *names);
     /* A new file of this name, its lock taken. */
