@@ -17,23 +17,29 @@ endif
 CFLAGS   ?=
 ARCHIVE  := ar rcsD
 LIBSBX   := $(BUILD)/libsbx.a $(BUILD)/libsbx.so
+# What reads specifications of Windows needs libxml2. Static programs get it without what a document in memory never needs.
+XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML_LIBS   := -lxml2 -lm
+XML_STATIC := $(shell $(CC) -print-file-name=libxml2.a 2>/dev/null)
+XML_CUT    := $(if $(filter -static,$(LINK)),$(BUILD)/emitters/xml_cut.o)
 # macOS (gmake): its own runtime, libraries from Homebrew, nothing static.
 ifeq ($(shell uname -s),Darwin)
 SBX_MACOS := 1
-PACKAGES  := libsodium jansson libutf8proc
+PACKAGES  := libsodium jansson libutf8proc libxml-2.0
+XML_CUT   :=
 LINK      := $(filter -fsanitize%,$(LINK)) $(shell pkg-config --libs-only-L $(PACKAGES))
 CFLAGS    += $(shell pkg-config --cflags-only-I $(PACKAGES))
 ARCHIVE   := ar rcs
 LIBSBX    := $(BUILD)/libsbx.a $(BUILD)/libsbx.dylib
 endif
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wswitch-enum -Wmissing-prototypes -Wstrict-prototypes -Wconversion
-SBX_CFLAGS = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' $(OPTIMISE) $(WARNINGS) -I. -I$(BUILD) -MMD -MP $(CFLAGS)
+SBX_CFLAGS = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' $(OPTIMISE) $(WARNINGS) -I. -I$(BUILD) -MMD -MP $(XML_CFLAGS) $(CFLAGS)
 
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
 BASE      := $(call objects,base/*.c)
 GRAMMAR   := $(call objects,grammar/*.c) $(BUILD)/grammar/sbx.tab.o $(BUILD)/grammar/sbx.lex.o
 POLICY    := $(call objects,policy/*.c)
-EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o
+EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o $(BUILD)/emitters/windows_schema.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
 # The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
 MACOS_RUNTIME := main launch_steps options report lease lease_text managed prepare owner own_files resolver follow matches denials \
@@ -45,6 +51,7 @@ RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runti
 endif
 # What the launcher of Windows has that needs no Windows; unit tests ask it on any system.
 RUNTIME   += $(patsubst %,$(BUILD)/runtime/windows/%.o,quote variables acl acl_memory claims descriptor_edit journal journal_recover journal_record revert spread walk)
+RUNTIME   += $(call objects,runtime/windows/apply*.c) $(patsubst %,$(BUILD)/runtime/windows/%.o,canary identity_entry verify_refuse token_groups)
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
@@ -64,9 +71,9 @@ $(BUILD)/%.a:
 	@mkdir -p $(@D) && rm -f $@
 	@$(ARCHIVE) $@ $^
 
-$(BUILD)/sbxc: $(BUILD)/compiler/main.o $(filter-out %/libruntime.a,$(ARCHIVES))
+$(BUILD)/sbxc: $(BUILD)/compiler/main.o $(XML_CUT) $(filter-out %/libruntime.a,$(ARCHIVES))
 	@echo link $@
-	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) $(LINK) -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 $(BUILD)/sbx-launch: $(BUILD)/runtime/main.o $(filter-out %/libcompiler.a %/libgrammar.a,$(ARCHIVES))
 	@echo link $@
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
@@ -99,7 +106,7 @@ MACOS_SOURCES := $(wildcard base/*.c policy/*.c emitters/*.c runtime/macos_*.c) 
 # stand-in for sandbox-exec that answers what a profile allows and enforces nothing.
 MACOS_TEST    := $(BUILD)/sbx-launch-macos-test $(BUILD)/macos-stand-in
 MACOS_OBJECTS := $(patsubst %.c,$(BUILD)/macos/%.o,$(filter-out runtime/macos_path.c,$(MACOS_SOURCES)) tests/macos/on_linux.c) \
-                 $(BUILD)/macos/emitters/bwrap_sh_parts.o
+                 $(BUILD)/macos/emitters/bwrap_sh_parts.o $(BUILD)/macos/emitters/windows_schema.o
 DARWIN        := -U__linux__ -D__APPLE__ -U_GNU_SOURCE -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -include tests/macos/darwin.h
 $(BUILD)/macos/%.o: %.c
 	@mkdir -p $(@D)
@@ -114,7 +121,7 @@ $(BUILD)/macos/runtime/main.o: runtime/main.c
 	@objcopy --redefine-sym main=launcher_main $@
 $(BUILD)/sbx-launch-macos-test: $(MACOS_OBJECTS)
 	@echo link $@
-	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 $(BUILD)/macos-stand-in: $(BUILD)/tests/macos/stand_in.o $(filter-out %/libcompiler.a %/libgrammar.a %/libruntime.a,$(ARCHIVES))
 	@echo link $@
 	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
@@ -136,9 +143,11 @@ WIN_CFLAGS      = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' -D_WIN32_W
 WIN_LINK       := -static -s -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--no-insert-timestamp
 WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 -luserenv -lbcrypt -lws2_32 -lshell32 -lole32 -luuid -lpthread
 # What is the same on every system, with files of Windows' own where POSIX has something else.
-WIN_SHARED     := $(filter-out base/pages.c base/sha256.c base/write.c policy/host%.c policy/sbx.c,$(wildcard base/*.c policy/*.c)) \
+WIN_OTHER      := base/pages.c base/sha256.c base/write.c policy/sbx.c policy/host.c \
+                  $(patsubst %,policy/host_%.c,account command file follow look)
+WIN_SHARED     := $(filter-out $(WIN_OTHER),$(wildcard base/*.c policy/*.c)) \
                   $(wildcard base/windows/*.c) $(wildcard emitters/windows*.c emitters/control*.c) emitters/target.c emitters/plan.c \
-                  emitters/json.c emitters/json_parts.c
+                  emitters/json.c emitters/json_parts.c emitters/windows_schema.c
 WIN_MAINS      := main selftest
 WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe $(WIN)/sbx-launch-test.exe) \
                   $(if $(wildcard runtime/windows/selftest.c),$(WIN)/sbx-selftest.exe)
@@ -214,11 +223,17 @@ $(BUILD)/compiler/presets.c: compiler/embed.sh $(wildcard compiler/std/*.sbx)
 $(BUILD)/emitters/bwrap_sh_parts.c: $(wildcard emitters/bwrap_sh/*.sh)
 	@mkdir -p $(@D)
 	sh emitters/bwrap_sh/embed.sh emitters/bwrap_sh > $@
+$(BUILD)/emitters/windows_schema.c: schema/embed.sh schema/sbx-windows.xsd
+	@mkdir -p $(@D)
+	sh schema/embed.sh schema/sbx-windows.xsd > $@
+$(BUILD)/emitters/xml_cut.c: emitters/xml_cut.sh $(wildcard $(XML_STATIC))
+	@mkdir -p $(@D)
+	sh emitters/xml_cut.sh $(XML_STATIC) > $@
 
 # One program a test file; make unit-NAME builds and runs tests/unit/NAME_test.c alone.
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(ARCHIVES)
 	@echo link $@
-	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka -ljansson -lsodium -lseccomp -lutf8proc -pthread
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka $(XML_LIBS) -ljansson -lsodium -lseccomp -lutf8proc -pthread
 unit-%: $(BUILD)/tests/unit/%_test
 	$<
 unit: $(UNIT)
@@ -228,13 +243,13 @@ unit: $(UNIT)
 REPLAY := $(patsubst tests/fuzz/%_fuzz.c,$(BUILD)/tests/fuzz/%_replay,$(wildcard tests/fuzz/*_fuzz.c))
 $(BUILD)/tests/fuzz/%_replay: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVES)
 	@echo link $@
-	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 
 # What tests/cases/run.py asks Seatbelt profiles with.
 ASK := $(BUILD)/tests/cases/ask
 $(ASK): $(BUILD)/tests/cases/ask.o $(ARCHIVES)
 	@echo link $@
-	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 
 # The optimised build runs everything in full; the sanitized one runs a tenth of the random questions.
 ifeq ($(SANITIZE),1)
@@ -249,9 +264,9 @@ unit-programs: $(UNIT) $(ASK) $(REPLAY)
 
 # What is measured, against which targets: docs/performance.md.
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
-$(BUILD)/bench/%: $(BUILD)/bench/%.o $(ARCHIVES)
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(XML_CUT) $(ARCHIVES)
 	@echo link $@
-	@$(CC) $(LINK) -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) $(LINK) -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 bench: all $(BENCH)
 	bench/run $(BUILD)
 
@@ -270,7 +285,7 @@ fuzz:
 	tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
 $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o $(ARCHIVES)
 	@echo link $@
-	@$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ -ljansson -lsodium -lutf8proc -pthread
+	@$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(XML_LIBS) -ljansson -lsodium -lutf8proc -pthread
 
 demo: all
 	examples/demo.sh $(BUILD)

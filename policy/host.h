@@ -1,15 +1,13 @@
 /* host.h - what binding needs to know of this machine: roots, the account, the repository, where a command is
  * found.
  *
- * POSIX only, no name service (a static program has none): the account's home comes from /etc/passwd, else
- * from `getent passwd UID` run with an empty environment. Only Linux and macOS; the Windows launcher has its
- * own.
+ * No name service (a static program has none): the account's home comes from /etc/passwd, else from
+ * `getent passwd UID` run with an empty environment. On Windows roots, accounts and commands are found by
+ * runtime/windows/machine.h; repositories are found here on every system.
  */
 #pragma once
 
 #include "policy/bound.h"
-
-#include <sys/types.h>
 
 struct host_request {
     const char *work;                   /* the command's working directory, or NULL: the current one */
@@ -17,7 +15,7 @@ struct host_request {
     uint32_t given_root_count;
     const struct variable *environment;
     uint32_t environment_count;
-    uid_t uid; /* who calls, and for whom roots must be owned */
+    uint32_t uid; /* who calls, and for whom roots must be owned */
 };
 
 /* Fills `bindings` for this machine (system, roots of policy and of managed layers, environment, host view).
@@ -31,11 +29,11 @@ void host_bind(struct arena *arena, const struct host_request *request, struct b
 const char *host_canonical(struct arena *arena, const char *path);
 
 /* The account's home directory from the user database, or NULL. */
-const char *account_home(struct arena *arena, uid_t uid);
+const char *account_home(struct arena *arena, uint32_t uid);
 
 /* Finds $REPO and $GITDIR for the canonical directory `work` by language.md 3. Either may come back with
  * count 0. */
-void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
+void repository_find(struct arena *arena, const char *work, uint32_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes);
 
 /* A working tree by what lies at its .git, whoever owns it: what may not be done to a repository holds for each

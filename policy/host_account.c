@@ -4,7 +4,7 @@
 
 #include <pwd.h>
 
-const char *account_home(struct arena *arena, uid_t uid)
+const char *account_home(struct arena *arena, uint32_t uid)
 {
     enum { ENTRY_LARGEST = 16 * 1024 };
     char *bytes = arena_alloc(arena, ENTRY_LARGEST);
@@ -139,7 +139,7 @@ static const char *home_from_getent(struct arena *arena, uid_t uid)
     return answered && status == 0 ? home_in(arena, answer, length, uid) : NULL;
 }
 
-const char *account_home(struct arena *arena, uid_t uid)
+const char *account_home(struct arena *arena, uint32_t uid)
 {
     const char *error = NULL, *home = NULL;
     size_t length = 0;

@@ -2,12 +2,10 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/host_look.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { DIRECTORIES_MOST = 100000 };
 
@@ -25,9 +23,8 @@ struct search {
 
 static bool holds_file(const struct search *search, const char *directory, const char *name)
 {
-    struct stat about;
-    const char *path = arena_format(search->arena, "%s/%s", directory, name);
-    return lstat(path, &about) == 0 ? !S_ISDIR(about.st_mode) : errno != ENOENT && errno != ENOTDIR;
+    enum look_kind kind = look_at(search->arena, arena_format(search->arena, "%s/%s", directory, name)).kind;
+    return kind != LOOK_DIRECTORY && kind != LOOK_MISSING;
 }
 
 /* The command may have taken HEAD away in an earlier run to hide a Git directory; never one of the others. */
@@ -51,36 +48,25 @@ static bool is_data(const char *name)
     return false;
 }
 
-static bool is_directory(const char *path, unsigned char type)
-{
-    struct stat about;
-    if (type != DT_UNKNOWN)
-        return type == DT_DIR;
-    return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
 /* Looks at the entries of one directory. One that cannot be listed counts as a Git directory: whoever holds
  * its denied paths then has to judge it. */
 static void directory_search(struct search *search, const char *path)
 {
-    DIR *directory = opendir(path);
-    if (directory == NULL && errno != ENOENT && errno != ENOTDIR)
+    struct look_names names = {0};
+    enum look_kind kind = look_directories(search->arena, path, &names);
+    if (kind != LOOK_DIRECTORY && kind != LOOK_MISSING)
         VECTOR_PUSH(search->arena, &search->found, path);
-    if (directory == NULL)
+    if (kind != LOOK_DIRECTORY)
         return;
     bool of_git = is_git_directory(search, path);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (of_git && is_data(name)))
+    for (uint32_t i = 0; i < names.count; i++) {
+        if (of_git && is_data(names.items[i]))
             continue;
-        const char *child = arena_format(search->arena, "%s/%s", path, name);
-        if (!is_directory(child, entry->d_type))
-            continue;
+        const char *child = arena_format(search->arena, "%s/%s", path, names.items[i]);
         VECTOR_PUSH(search->arena, &search->waiting, child);
         if (is_git_directory(search, child))
             VECTOR_PUSH(search->arena, &search->found, child);
     }
-    closedir(directory);
 }
 
 static int compare_paths(const void *one, const void *other)

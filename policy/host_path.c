@@ -1,29 +1,25 @@
 #include "policy/host_path.h"
 
-#include "base/buffer.h"
-
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
+
+size_t host_top(const char *path)
+{
+    bool letter = (path[0] >= 'A' && path[0] <= 'Z') || (path[0] >= 'a' && path[0] <= 'z');
+    return path[0] == '/' ? 1 : letter && path[1] == ':' && path[2] == '/' ? 3 : 0;
+}
 
 const char *host_join(struct arena *arena, const char *directory, const char *name)
 {
-    return arena_format(arena, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
+    size_t top = host_top(directory);
+    return arena_format(arena, "%s%s%s", directory, top > 0 && directory[top] == '\0' ? "" : "/", name);
 }
 
 const char *host_parent(struct arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (slash == NULL || path[1] == '\0')
+    size_t top = host_top(path), length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (slash == NULL || path[top] == '\0')
         return NULL;
-    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
-}
-
-const char *host_resolve(struct arena *arena, const char *path)
-{
-    char *resolved = realpath(path, NULL);
-    if (resolved == NULL)
-        return NULL;
-    const char *copy = arena_strdup(arena, resolved);
-    free(resolved);
-    return copy;
+    return arena_copy(arena, path, length < top ? top : length);
 }

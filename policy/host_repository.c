@@ -1,90 +1,74 @@
 #include "policy/host.h"
 
 #include "base/escape.h"
+#include "policy/host_look.h"
 #include "policy/host_path.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Whoever may write in the working directory can put anything at .git, so nothing here follows a link or
  * waits for a FIFO, and what a file says counts only if the place that it names agrees. */
 
-enum { POINTER_LARGEST = PATH_MAX + 16 };
+enum { POINTER_LARGEST = 4096 + 16 };
 
 struct finder {
     struct arena *arena;
-    uid_t uid;
+    uint32_t uid;
     struct note_list *notes;
 };
 
-static bool owner_counts(const struct finder *finder, const struct stat *about)
+static bool owner_counts(const struct finder *finder, const struct look *about)
 {
-    return about->st_uid == finder->uid || about->st_uid == 0;
+    return about->owner == finder->uid || about->owner == LOOK_SYSTEM;
 }
 
-/* Whether `directory` holds a .git that counts, by the owner rules; its mode goes to *mode, 0 if there is
+/* Whether `directory` holds a .git that counts, by the owner rules; what it is goes to *kind, LOOK_MISSING if there is
  * none. */
-static bool holds_git(const struct finder *finder, const char *directory, mode_t *mode)
+static bool holds_git(const struct finder *finder, const char *directory, enum look_kind *kind)
 {
-    struct stat holder, git;
-    *mode = 0;
-    int file = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (file < 0)
+    struct look holder, git;
+    *kind = LOOK_MISSING;
+    if (!look_into(finder->arena, directory, ".git", &holder, &git))
         return false;
-    bool there = fstat(file, &holder) == 0 && fstatat(file, ".git", &git, AT_SYMLINK_NOFOLLOW) == 0;
-    close(file);
-    if (!there)
-        return false;
-    *mode = git.st_mode;
-    return owner_counts(finder, &holder) && holder.st_uid == git.st_uid && (holder.st_mode & S_IWOTH) == 0 &&
-           (S_ISDIR(git.st_mode) || S_ISREG(git.st_mode));
+    *kind = git.kind;
+    return owner_counts(finder, &holder) && holder.owner == git.owner && !holder.open &&
+           (git.kind == LOOK_DIRECTORY || git.kind == LOOK_FILE);
 }
 
 /* The one line of a small regular file at `path`, without its line end, or NULL. */
 static const char *pointer_read(const struct finder *finder, const char *path)
 {
-    struct stat about;
-    char text[POINTER_LARGEST];
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    ssize_t length = -1;
-    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && owner_counts(finder, &about))
-        length = read(file, text, sizeof text);
-    close(file);
-    if (length <= 0 || length == sizeof text)
+    struct look about;
+    size_t length = 0;
+    char *text = look_text(finder->arena, path, POINTER_LARGEST, &length, &about);
+    if (text == NULL || length == 0 || !owner_counts(finder, &about))
         return NULL;
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
         length--;
-    if (memchr(text, '\0', (size_t)length) != NULL || memchr(text, '\n', (size_t)length) != NULL)
-        return NULL;
-    return arena_copy(finder->arena, text, (size_t)length);
+    text[length] = '\0';
+    return memchr(text, '\0', length) != NULL || memchr(text, '\n', length) != NULL ? NULL : text;
 }
 
 /* `path` as written in a file that lies in `directory`. */
 static const char *absolute(struct arena *arena, const char *directory, const char *path)
 {
-    return *path == '/' ? path : host_join(arena, directory, path);
+    path = host_slashes(arena, path);
+    return host_top(path) > 0 ? path : host_join(arena, directory, path);
 }
 
 static bool is_directory(const struct finder *finder, const char *path)
 {
-    struct stat about;
-    return lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && owner_counts(finder, &about) &&
-           (about.st_mode & S_IWOTH) == 0;
+    struct look about = look_at(finder->arena, path);
+    return about.kind == LOOK_DIRECTORY && owner_counts(finder, &about) && !about.open;
 }
 
 /* A planted worktree must not make an ordinary directory, such as the home, pass for a repository. */
 static bool is_common(const struct finder *finder, const char *path)
 {
-    struct stat about;
+    enum look_kind head = look_at(finder->arena, host_join(finder->arena, path, "HEAD")).kind;
     return is_directory(finder, path) && is_directory(finder, host_join(finder->arena, path, "objects")) &&
-           is_directory(finder, host_join(finder->arena, path, "refs")) &&
-           lstat(host_join(finder->arena, path, "HEAD"), &about) == 0;
+           is_directory(finder, host_join(finder->arena, path, "refs")) && head != LOOK_MISSING &&
+           head != LOOK_UNKNOWN;
 }
 
 /* Whether `target`/gitdir names the .git of `repository`. */
@@ -97,8 +81,7 @@ static bool points_back(const struct finder *finder, const char *target, const c
     const char *slash = strrchr(back, '/');
     if (strcmp(slash, "/.git") != 0)
         return false;
-    const char *holder = host_resolve(
-        finder->arena, slash == back ? "/" : arena_copy(finder->arena, back, (size_t)(slash - back)));
+    const char *holder = host_resolve(finder->arena, host_parent(finder->arena, back));
     return holder != NULL && strcmp(holder, repository) == 0;
 }
 
@@ -120,8 +103,8 @@ static bool is_submodule(const struct finder *finder, const char *target, const 
 {
     for (const char *above = host_parent(finder->arena, repository); above != NULL;
          above = host_parent(finder->arena, above)) {
-        mode_t mode;
-        if (!holds_git(finder, above, &mode) || !S_ISDIR(mode))
+        enum look_kind kind;
+        if (!holds_git(finder, above, &kind) || kind != LOOK_DIRECTORY)
             continue;
         const char *modules = host_join(finder->arena, above, ".git/modules/");
         if (strncmp(target, modules, strlen(modules)) == 0)
@@ -167,19 +150,19 @@ static void note_unset(const struct finder *finder, const char *repository, cons
              });
 }
 
-void repository_find(struct arena *arena, const char *work, uid_t uid, struct root_value *repo,
+void repository_find(struct arena *arena, const char *work, uint32_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes)
 {
     struct finder finder = {.arena = arena, .uid = uid, .notes = notes};
-    mode_t mode = 0;
+    enum look_kind kind = LOOK_MISSING;
     *repo = *gitdir = (struct root_value){.state = ROOT_UNSET};
-    for (; work != NULL && !holds_git(&finder, work, &mode); work = host_parent(arena, work))
-        if (mode != 0)
+    for (; work != NULL && !holds_git(&finder, work, &kind); work = host_parent(arena, work))
+        if (kind != LOOK_MISSING)
             note_unset(&finder, work, "it is a link, or it or its directory is not yours alone to write");
     if (work == NULL)
         return;
     bind_paths(arena, repo, work, NULL);
-    if (S_ISDIR(mode)) {
+    if (kind == LOOK_DIRECTORY) {
         bind_paths(arena, gitdir, host_join(arena, work, ".git"), NULL);
         return;
     }

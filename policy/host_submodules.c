@@ -2,11 +2,12 @@
 
 #include "base/vector.h"
 #include "policy/git_index.h"
+#include "policy/host_look.h"
+#include "policy/host_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { INDEX_LARGEST = 256 * 1024 * 1024 };
 
@@ -25,23 +26,22 @@ static void submodule_add(struct search *search, const char *top)
 {
     struct arena *arena = search->arena;
     errno = 0;
-    const char *git = arena_format(arena, "%s/.git", top), *real = host_canonical(arena, top);
-    struct stat about;
+    const char *git = host_join(arena, top, ".git"), *real = host_canonical(arena, top);
     if (real == NULL && errno == EACCES)
         git_unknown(arena, &search->trees, top, strerror(errno));
     if (real == NULL || strcmp(real, top) != 0)
         return;
-    VECTOR_PUSH(arena, &search->found, lstat(git, &about) == 0 ? git : top);
+    enum look_kind kind = look_at(arena, git).kind;
+    VECTOR_PUSH(arena, &search->found, kind != LOOK_MISSING && kind != LOOK_UNKNOWN ? git : top);
     git_tree_add(arena, top, &search->trees);
 }
 
 /* The index at `path`, or NULL: there is none, or the cause is in search->trees. */
 static const struct git_index *index_read(struct search *search, const char *path, bool may_lack)
 {
-    struct stat about;
     size_t length;
     const char *error;
-    if (lstat(path, &about) != 0 && errno == ENOENT && may_lack)
+    if (may_lack && look_at(search->arena, path).kind == LOOK_MISSING)
         return NULL;
     const char *bytes = file_read(search->arena, path, INDEX_LARGEST, &length, &error);
     if (bytes == NULL) {
@@ -59,7 +59,7 @@ static void submodules_add(struct search *search, const char *top, const struct 
     /* Git refuses an index that is not in order, so a path can stand in it once. */
     for (uint32_t i = 0; i < paths->count; i++)
         if (i == 0 || strcmp(paths->items[i - 1], paths->items[i]) < 0)
-            submodule_add(search, arena_format(search->arena, "%s/%s", top, paths->items[i]));
+            submodule_add(search, host_join(search->arena, top, paths->items[i]));
 }
 
 /* A split index stands on a shared one. What it deletes there is kept: a path too many is only denied. */
@@ -68,7 +68,9 @@ static void index_search(struct search *search, struct git_tree tree)
     if (tree.gitdir == NULL || tree.top == NULL)
         return;
     const char *path = arena_format(search->arena, "%s/index", tree.gitdir);
-    const struct git_index *index = index_read(search, path, true);
+    enum look_kind holder = look_behind(search->arena, tree.gitdir).kind;
+    const struct git_index *index =
+        index_read(search, path, holder == LOOK_DIRECTORY || holder == LOOK_MISSING);
     if (index == NULL)
         return;
     submodules_add(search, tree.top, &index->submodules);

@@ -2,20 +2,13 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "policy/host_look.h"
 #include "policy/host_path.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* What git itself takes of a pointer file; a longer one is no pointer to it. */
 enum { POINTER_MOST = 1 << 20 };
-
-static bool is_absent(int error)
-{
-    return error == ENOENT || error == ENOTDIR;
-}
 
 void git_unknown(struct arena *arena, struct git_trees *trees, const char *path, const char *why)
 {
@@ -26,11 +19,15 @@ void git_unknown(struct arena *arena, struct git_trees *trees, const char *path,
 /* `path` without ".", ".." and double slashes, by its text alone. */
 static const char *path_cleaned(struct arena *arena, const char *path)
 {
-    char *clean = arena_alloc(arena, strlen(path) + 2), *end = clean;
+    /* Of a drive, which never ends in a slash here, the letter and the colon. */
+    size_t drive = host_top(path) == 3 ? 2 : 0;
+    char *clean = arena_alloc(arena, strlen(path) + 2), *start = clean + drive, *end = start;
+    memcpy(clean, path, drive);
+    path += drive;
     while (*(path += strspn(path, "/")) != '\0') {
         size_t length = strcspn(path, "/");
         if (length == 2 && memcmp(path, "..", 2) == 0) {
-            while (end > clean && *--end != '/')
+            while (end > start && *--end != '/')
                 continue;
         } else if (length != 1 || *path != '.') {
             *end++ = '/';
@@ -39,18 +36,19 @@ static const char *path_cleaned(struct arena *arena, const char *path)
         }
         path += length;
     }
+    if (end == start)
+        *end++ = '/';
     *end = '\0';
-    return end == clean ? "/" : clean;
+    return clean;
 }
 
 /* The text of the file `path` as git takes it: up to a NUL, without line ends at its end. Empty if there is
  * none. NULL, with the cause in `trees`, if it cannot be read. */
 static const char *pointer_text(struct arena *arena, const char *path, struct git_trees *trees)
 {
-    struct stat about;
     size_t length = 0;
     const char *error = NULL;
-    if (stat(path, &about) != 0 && is_absent(errno))
+    if (look_behind(arena, path).kind == LOOK_MISSING)
         return "";
     char *text = file_read(arena, path, POINTER_MOST, &length, &error);
     if (text == NULL) {
@@ -68,7 +66,8 @@ static const char *pointer_text(struct arena *arena, const char *path, struct gi
 static const char *pointer_target(struct arena *arena, const char *directory, const char *text,
                                   struct git_trees *trees)
 {
-    const char *path = *text == '/' ? text : host_join(arena, directory, text);
+    text = host_slashes(arena, text);
+    const char *path = host_top(text) > 0 ? text : host_join(arena, directory, text);
     const char *clean = path_cleaned(arena, path), *found = host_canonical(arena, path);
     if (found != NULL && (strcmp(found, clean) == 0 || strstr(text, "..") == NULL))
         return clean;
@@ -101,21 +100,20 @@ static void pointer_add(struct arena *arena, const char *top, const char *git, s
 void git_tree_add(struct arena *arena, const char *top, struct git_trees *trees)
 {
     const char *git = host_join(arena, top, ".git"), *unknown = trees->unknown;
-    struct stat about;
-    if (lstat(git, &about) != 0) {
-        if (!is_absent(errno))
-            git_unknown(arena, trees, git, strerror(errno));
+    struct look about = look_at(arena, git);
+    if (about.kind == LOOK_UNKNOWN)
+        git_unknown(arena, trees, git, about.problem);
+    if (about.kind == LOOK_MISSING || about.kind == LOOK_UNKNOWN)
         return;
-    }
-    bool foreign = about.st_uid != 0 && about.st_uid != geteuid();
+    bool foreign = about.owner != LOOK_SYSTEM && about.owner != look_user();
     /* Git follows a link here; what it leads to can change, so that whoever holds the denies judges it. */
-    bool file = stat(git, &about) == 0 && !S_ISDIR(about.st_mode);
-    if (!file)
-        gitdir_add(arena, top, git, trees);
-    else if (S_ISREG(about.st_mode))
+    enum look_kind behind = look_behind(arena, git).kind;
+    if (behind == LOOK_FILE)
         pointer_add(arena, top, git, trees);
-    else
+    else if (behind == LOOK_OTHER)
         VECTOR_PUSH(arena, trees, (struct git_tree){.top = top});
+    else
+        gitdir_add(arena, top, git, trees);
     /* Another user must not be able to stop every launch below a directory that all share. */
     if (foreign)
         trees->unknown = unknown;

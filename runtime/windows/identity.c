@@ -58,9 +58,3 @@ bool identity_make(struct windows_identity *identity, struct note_list *notes)
         return identity_refuse(notes, "Windows gives no random bytes");
     return true;
 }
-
-const struct windows_sid *identity_of(const struct windows_identity *identity,
-                                      enum windows_principal principal)
-{
-    return principal == WINDOWS_PACKAGE ? &identity->package : &identity->run;
-}

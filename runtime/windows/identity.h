@@ -14,5 +14,8 @@ struct windows_identity {
 /* Draws the run's SID and reads the caller's. False with an error note. */
 bool identity_make(struct windows_identity *identity, struct note_list *notes);
 
-const struct windows_sid *identity_of(const struct windows_identity *identity,
-                                      enum windows_principal principal);
+/* What an entry and a label of a specification are in this run (identity_entry.c). On a file nothing is
+ * inherited. */
+struct windows_entry windows_entry_for(const struct windows_identity *identity, const struct windows_ace *ace,
+                                       bool directory);
+struct windows_entry windows_label_for(const struct windows_label *label, bool directory);

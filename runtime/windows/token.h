@@ -7,11 +7,11 @@
 
 #include "runtime/windows/identity.h"
 
-/* A primary token from the caller's: no privilege but traversal, administrators and the like deny-only, and for
- * tiers restricted and restricted-low WRITE_RESTRICTED to {run, logon}, the integrity of the tier, and a default
- * DACL that gives the run, the user and SYSTEM what the command makes. (Not the logon session: other runs carry
- * it too.) Tier appcontainer starts its process with this token and the package. The caller closes *token
- * (CloseHandle). False with an error note. */
+/* A primary token from the caller's: no privilege but traversal, administrators and the like deny-only, and
+ * for tiers restricted and restricted-low WRITE_RESTRICTED to {run, logon}, the integrity of the tier, and a
+ * default DACL that gives the run, the user and SYSTEM what the command makes. (Not the logon session: other
+ * runs carry it too.) Tier appcontainer starts its process with this token and the package. The caller closes
+ * *token (CloseHandle). False with an error note. */
 bool token_make(struct arena *arena, const struct windows_spec *spec, const struct windows_identity *identity,
                 void **token, struct note_list *notes);
 

@@ -1,5 +1,5 @@
-/* token_groups.h - what a token of the sandbox must not hold and what it must: shared by who makes and who reads
- * back. */
+/* token_groups.h - what a token of the sandbox must not hold and what it must: shared by who makes and who
+ * reads back. */
 #pragma once
 
 #include "runtime/windows/identity.h"

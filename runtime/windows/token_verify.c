@@ -1,5 +1,5 @@
-/* token_verify.c - reads back what token.c asked for: the property as Windows has it, not the answer of the call
- * that set it. */
+/* token_verify.c - reads back what token.c asked for: the property as Windows has it, not the answer of the
+ * call that set it. */
 #include "runtime/windows/package.h"
 #include "runtime/windows/token.h"
 #include "runtime/windows/token_groups.h"

@@ -5,30 +5,10 @@
 #include "runtime/windows/verify.h"
 
 #include "emitters/windows_spec.h"
+#include "runtime/windows/wide.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <windows.h>
-
-#ifdef SBX_TEST_UNENFORCED
-enum { GOES_ON = true };
-#else
-enum { GOES_ON = false };
-#endif
-
-bool verify_refuse(struct note_list *notes, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const char *fact = arena_vformat(notes->arena, format, arguments);
-    va_end(arguments);
-    note_add(notes, (struct note){
-                        .code = SBX480_CANNOT_VERIFY,
-                        .severity = GOES_ON ? SEVERITY_WARNING : SEVERITY_ERROR,
-                        .text = arena_format(notes->arena, "cannot verify %s", fact),
-                    });
-    return GOES_ON;
-}
 
 /* The build as the kernel knows it: what other calls say depends on the program's manifest. */
 static bool verify_build(struct note_list *notes)
@@ -64,21 +44,17 @@ bool verify_system(struct note_list *notes)
     return verify_build(notes);
 }
 
-/* Files of another machine keep their ACLs there, and who changes them is not known here. */
-static bool is_remote(HANDLE file)
-{
-    FILE_REMOTE_PROTOCOL_INFO remote = {0};
-    return GetFileInformationByHandleEx(file, FileRemoteProtocolInfo, &remote, sizeof remote);
-}
-
-const char *verify_volume(struct arena *arena, void *file)
+const char *verify_volume(struct arena *arena, const char *volume)
 {
     wchar_t system[MAX_PATH + 1] = {0};
     DWORD flags = 0;
-    if (!GetVolumeInformationByHandleW(file, NULL, 0, NULL, NULL, &flags, system, MAX_PATH))
+    const wchar_t *root = wide_from(arena, volume);
+    if (root == NULL || !GetVolumeInformationW(root, NULL, 0, NULL, NULL, &flags, system, MAX_PATH))
         return arena_format(arena, "its volume cannot be looked at (error %lu)", GetLastError());
-    if (is_remote(file))
-        return "it lies on another machine";
+    /* Files of another machine keep their ACLs there, and who changes them is not known here. */
+    UINT type = GetDriveTypeW(root);
+    if (type != DRIVE_FIXED && type != DRIVE_REMOVABLE && type != DRIVE_RAMDISK)
+        return "its volume is not a disk of this machine";
     if ((flags & FILE_PERSISTENT_ACLS) == 0)
         return "its volume keeps no access control lists";
     if (wcscmp(system, L"NTFS") != 0 && wcscmp(system, L"ReFS") != 0)

@@ -13,6 +13,6 @@ bool verify_system(struct note_list *notes);
  * ends here and nowhere else. */
 bool verify_refuse(struct note_list *notes, const char *format, ...) SBX_PRINTF(2, 3);
 
-/* The volume that holds the open object `file`: local, NTFS or ReFS, with ACLs that last. NULL, or why not (in
+/* The volume of acl_identity.volume: of this machine, NTFS or ReFS, with ACLs that last. NULL, or why not (in
  * `arena`). */
-const char *verify_volume(struct arena *arena, void *file);
+const char *verify_volume(struct arena *arena, const char *volume);

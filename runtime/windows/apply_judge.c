@@ -1,0 +1,134 @@
+/* apply_judge.c - see apply_judge.h. */
+#include "runtime/windows/apply_judge.h"
+
+#include "runtime/windows/apply_walk.h"
+
+#include "base/escape.h"
+
+enum { SYNCHRONISE = 0x100000, WRITES_CHECKED = 0x116 };
+
+/* Which of the rights in a deny this tier claims to withhold. Without a package or a label to go by, only
+ * what Windows surely asks the restricting list for. */
+static uint32_t claimed(const struct applying *applying, const struct windows_object *said, uint32_t denies)
+{
+    denies &= ~(uint32_t)SYNCHRONISE;
+    if (applying->apply->spec->tier == WINDOWS_APPCONTAINER)
+        return denies;
+    return said->label.present ? denies : denies & WRITES_CHECKED;
+}
+
+static bool judge_closed(const struct applying *applying, const struct windows_object *said, const char *path,
+                         const struct windows_descriptor *descriptor, uint32_t withheld)
+{
+    uint32_t open = windows_access(applying->apply->token, descriptor, WINDOWS_LOOSE) & withheld;
+    return open == 0 || place_refuse(applying, SBX485_STILL_OPEN, said,
+                                     "%s may be open to the command still (rights 0x%x)",
+                                     escape_windows(applying->apply->notes->arena, path), (unsigned)open);
+}
+
+/* What the caller may not do the command may not do either, whatever is granted. */
+static bool judge_opened(const struct applying *applying, const struct windows_object *said,
+                         const struct windows_descriptor *descriptor)
+{
+    uint32_t wanted = place_allows(said);
+    for (uint32_t i = 0; i < said->ace_count; i++)
+        if (said->aces[i].deny)
+            wanted &= ~said->aces[i].mask;
+    wanted &= windows_access(applying->apply->caller, descriptor, WINDOWS_STRICT);
+    uint32_t closed = wanted & ~windows_access(applying->apply->token, descriptor, WINDOWS_LOOSE);
+    return closed == 0 ||
+           place_refuse(applying, SBX485_STILL_OPEN, said,
+                        "another entry closes what the rule opens (rights 0x%x)", (unsigned)closed);
+}
+
+struct judge {
+    struct applying *applying;
+    struct windows_object said;
+    uint32_t withheld;
+};
+
+static enum walk_answer judge_visit(void *context, const struct walk_entry *entry)
+{
+    struct judge *judge = context;
+    const struct acl_operations *acl = judge->applying->apply->acl;
+    struct windows_descriptor descriptor;
+    if (place_is_raised(judge->applying->apply, &judge->said, entry->path))
+        return WALK_NOT_BELOW;
+    if (entry->is->link)
+        return WALK_ON;
+    if (acl->read(acl, judge->applying->apply->arena, entry->object, &descriptor) != ACL_OK) {
+        place_refuse(judge->applying, SBX485_STILL_OPEN, &judge->said,
+                     "the access control list of %s cannot be read back",
+                     escape_windows(judge->applying->apply->notes->arena, entry->path));
+        return WALK_FAIL;
+    }
+    return judge_closed(judge->applying, &judge->said, entry->path, &descriptor, judge->withheld) ? WALK_ON
+                                                                                                  : WALK_FAIL;
+}
+
+static bool judge_below(struct applying *applying, const struct place *place, uint32_t withheld)
+{
+    struct judge judge = {applying, place->said, withheld};
+    struct place_walk walk = {
+        .applying = applying,
+        .said = &judge.said,
+        .context = &judge,
+        .visit = judge_visit,
+    };
+    return !place->is.directory || place_walk_run(&walk, judge.said.path);
+}
+
+static bool is_pinned(const struct windows_object *said)
+{
+    for (uint32_t i = 0; i < said->ace_count; i++)
+        if (said->aces[i].deny && (said->aces[i].mask & WINDOWS_DENY_DELETE) != 0)
+            return true;
+    return false;
+}
+
+/* A name can also be taken away by who may delete whatever a directory holds. Only an AppContainer can be
+ * kept from that: of the other tiers the specification says that it stays open. */
+static bool judge_pin(const struct applying *applying, const struct windows_object *said)
+{
+    struct windows_descriptor descriptor;
+    const char *above = path_above(applying->apply->arena, said->path);
+    if (applying->apply->spec->tier != WINDOWS_APPCONTAINER || !is_pinned(said) || above == NULL)
+        return true;
+    if (!place_read(applying, above, &descriptor))
+        return place_refuse(applying, SBX485_STILL_OPEN, said,
+                            "the access control list of the directory that holds it cannot be read");
+    return judge_closed(applying, said, above, &descriptor, WINDOWS_RIGHT_DELETE_CHILD);
+}
+
+static bool place_judge(struct applying *applying, const struct place *place)
+{
+    struct windows_descriptor descriptor;
+    struct windows_object said = place->said;
+    if (!place_read(applying, said.path, &descriptor))
+        return place_refuse(applying, SBX485_STILL_OPEN, &said,
+                            "its access control list cannot be read back");
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < said.ace_count; i++)
+        if (said.aces[i].deny)
+            own |= claimed(applying, &said, said.aces[i].mask);
+    uint32_t below = claimed(applying, &said, place_denies(&said));
+    return judge_closed(applying, &said, said.path, &descriptor, own) &&
+           judge_opened(applying, &said, &descriptor) && judge_pin(applying, &said) &&
+           (below == 0 || place->within || judge_below(applying, place, below));
+}
+
+bool places_judge(struct applying *applying)
+{
+    for (uint32_t i = 0; i < applying->places.count; i++)
+        if (applying->places.items[i].there && !place_judge(applying, &applying->places.items[i]))
+            return false;
+    return true;
+}
+
+bool place_is_closed(const struct applying *applying, struct place *place, uint32_t denies)
+{
+    struct windows_descriptor descriptor;
+    return place_read(applying, place->said.path, &descriptor) &&
+           (windows_access(applying->apply->token, &descriptor, WINDOWS_LOOSE) &
+            claimed(applying, &place->said, denies)) == 0;
+}

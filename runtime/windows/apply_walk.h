@@ -1,0 +1,24 @@
+/* apply_walk.h - goes through a directory tree without following links, within the time of apply_run. */
+#pragma once
+
+#include "runtime/windows/apply_place.h"
+
+struct walk_entry {
+    const char *path; /* in the arena of apply */
+    struct acl_object *object;
+    const struct acl_identity *is;
+};
+
+enum walk_answer { WALK_ON, WALK_NOT_BELOW, WALK_FAIL };
+
+struct place_walk {
+    struct applying *applying;
+    const struct windows_object *said; /* why the tree is looked through, for messages; stays where it is */
+    void *context;
+    /* Of every entry below the top, directories before what lies in them. `entry` is good during the call. */
+    enum walk_answer (*visit)(void *context, const struct walk_entry *entry);
+};
+
+/* Visits what lies below the directory `top`. What is gone when it is its turn is left out; what cannot be
+ * looked at is an error. False with an error note, or if `visit` failed. */
+bool place_walk_run(const struct place_walk *walk, const char *top);
