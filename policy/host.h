@@ -2,8 +2,8 @@
  * found.
  *
  * No name service (a static program has none): the account's home comes from /etc/passwd, else from
- * `getent passwd UID` run with an empty environment. On Windows roots, accounts and commands are found by
- * runtime/windows/machine.h; repositories are found here on every system.
+ * `getent passwd UID` run with an empty environment. On Windows these functions are those of runtime/windows
+ * (machine.c, look.c, command.c); repositories are found here on every system.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 /* managed.h - the managed policies of this machine: who may have written them is checked before they are read. */
 #pragma once
 
-#include "emitters/windows_descriptor.h"
 #include "policy/note.h"
 #include "runtime/managed_list.h"
 
@@ -16,8 +15,3 @@ bool managed_directory(struct arena *arena, const char *directory, struct manage
 
 /* %ProgramData%\sbx\managed.d as it is here, or NULL if Windows does not say. */
 const char *managed_place(struct arena *arena);
-
-/* Why an object of this descriptor is none that only administrators (and `also`, unless it is NULL) can have written, or
- * NULL. */
-const char *managed_owner_problem(const struct windows_descriptor *descriptor,
-                                  const struct windows_sid *also);
