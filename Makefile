@@ -50,8 +50,9 @@ else
 RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runtime/*.c))
 endif
 # What the launcher of Windows has that needs no Windows; unit tests ask it on any system.
-RUNTIME   += $(patsubst %,$(BUILD)/runtime/windows/%.o,quote variables acl acl_memory claims descriptor_edit journal journal_recover journal_record revert spread walk)
-RUNTIME   += $(call objects,runtime/windows/apply*.c) $(patsubst %,$(BUILD)/runtime/windows/%.o,canary identity_entry verify_refuse token_groups)
+PORTABLE_WINDOWS := $(call objects,runtime/windows/apply*.c) $(patsubst %,$(BUILD)/runtime/windows/%.o,acl acl_memory canary claims \
+                    descriptor_edit identity_entry journal journal_recover journal_record owner quote revert spread token_groups \
+                    variables verify_refuse walk)
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
 ARCHIVES  := $(foreach name,runtime compiler emitters grammar policy base,$(BUILD)/lib$(name).a)
@@ -67,9 +68,11 @@ $(BUILD)/libpolicy.a: $(POLICY)
 $(BUILD)/libemitters.a: $(EMITTERS)
 $(BUILD)/libcompiler.a: $(COMPILER)
 $(BUILD)/libruntime.a: $(RUNTIME)
-$(BUILD)/%.a:
+$(BUILD)/libwindows.a: $(PORTABLE_WINDOWS)
+# Of the objects that stand here, also where one of them is gone.
+$(BUILD)/%.a: Makefile
 	@mkdir -p $(@D) && rm -f $@
-	@$(ARCHIVE) $@ $^
+	@$(ARCHIVE) $@ $(filter %.o,$^)
 
 $(BUILD)/sbxc: $(BUILD)/compiler/main.o $(XML_CUT) $(filter-out %/libruntime.a,$(ARCHIVES))
 	@echo link $@
@@ -231,7 +234,7 @@ $(BUILD)/emitters/xml_cut.c: emitters/xml_cut.sh $(wildcard $(XML_STATIC))
 	sh emitters/xml_cut.sh $(XML_STATIC) > $@
 
 # One program a test file; make unit-NAME builds and runs tests/unit/NAME_test.c alone.
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(ARCHIVES)
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libwindows.a $(ARCHIVES)
 	@echo link $@
 	@$(CC) $(filter -fsanitize%,$(LINK)) -o $@ $^ -lcmocka $(XML_LIBS) -ljansson -lsodium -lseccomp -lutf8proc -pthread
 unit-%: $(BUILD)/tests/unit/%_test
