@@ -154,7 +154,8 @@ WIN_SHARED     := $(filter-out $(WIN_OTHER),$(wildcard base/*.c policy/*.c)) \
 WIN_MAINS      := main selftest
 WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe $(WIN)/sbx-launch-test.exe) \
                   $(if $(wildcard runtime/windows/selftest.c),$(WIN)/sbx-selftest.exe)
-WIN_RUNTIME    := $(filter-out $(WIN_MAINS:%=runtime/windows/%.c),$(wildcard runtime/windows/*.c))
+WIN_RUNTIME    := $(filter-out $(WIN_MAINS:%=runtime/windows/%.c),$(wildcard runtime/windows/*.c)) \
+                  $(patsubst %,runtime/%.c,options report lease_text probe_print)
 .PHONY: windows
 windows: $(WIN)/libsbx.a $(WIN)/libruntime.a $(WIN)/libruntime-test.a $(WIN_PROGRAMS)
 $(WIN_LIBRARIES)/built: windows/build_libraries.sh

@@ -9,15 +9,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static int probe(struct arena *arena, const struct options *options)
 {
     struct probe_result result = probe_machine(arena);
-
     struct buffer out = buffer_in(arena);
+    struct utsname system = {0};
 
-    probe_print(&out, &result, options->json);
+    uname(&system);
+    probe_print(&out, &result, system.release, options->json);
     return report_answer(arena, &out) == EXIT_SUCCESS && result.usable ? EXIT_SUCCESS : EXIT_REFUSED;
 }
 

@@ -16,8 +16,8 @@ struct probe_backend {
     const char *cause, *remedy; /* NULL when usable */
 };
 
-/* The engines that hold policies whole, then the one that needs exceptions. On macOS there is one; the other entries
- * have no name. */
+/* The engines that hold policies whole, then the one that needs exceptions. On macOS and on Windows there is one; the
+ * other entries have no name. */
 enum { PROBE_WHOLE = 2, PROBE_BACKENDS = 3 };
 
 struct probe_result {
@@ -31,5 +31,5 @@ struct probe_result probe_machine(struct arena *arena);
 /* Why namespaces cannot be made here. False if they can: the cause lies elsewhere. */
 bool probe_diagnose(struct arena *arena, const char **cause, const char **remedy);
 
-/* Appends the result, as text or as the JSON of commands.md. */
-void probe_print(struct buffer *out, const struct probe_result *result, bool json);
+/* Appends the result, as text or as the JSON of commands.md; `kernel`: its version here. */
+void probe_print(struct buffer *out, const struct probe_result *result, const char *kernel, bool json);

@@ -4,7 +4,6 @@
 #include "base/escape.h"
 
 #include <string.h>
-#include <sys/utsname.h>
 
 static void add_member(struct buffer *out, const char *name, const char *value)
 {
@@ -48,13 +47,10 @@ static void add_text(struct buffer *out, const struct probe_result *result, cons
     }
 }
 
-void probe_print(struct buffer *out, const struct probe_result *result, bool json)
+void probe_print(struct buffer *out, const struct probe_result *result, const char *kernel, bool json)
 {
-    struct utsname system = {0};
-
-    uname(&system);
     if (json)
-        add_json(out, result, system.release);
+        add_json(out, result, kernel);
     else
-        add_text(out, result, system.release);
+        add_text(out, result, kernel);
 }

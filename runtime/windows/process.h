@@ -35,14 +35,7 @@ DWORD process_make(const struct process_ground *ground, const struct process_cal
 /* Lets it go. Returns 0, or a Windows error. */
 DWORD process_resume(const struct process *process);
 
+/* Ends it before it ran. */
+void process_cancel(struct process *process);
+
 void process_close(struct process *process);
-
-/* A job that ends all that is in it when its last handle is closed, by whatever cause, and that nothing leaves.
- * NULL with GetLastError. */
-HANDLE job_make(void);
-
-/* Runs a process to its end in a job of its own, its standard streams closed to it by a null device: how the
- * launcher tries what a process in the sandbox can do. `call.streams` and `call.job` are not looked at. Returns 0 and
- * its exit code, or a Windows error: ERROR_TIMEOUT after `milliseconds`. */
-DWORD process_try(const struct process_ground *ground, const struct process_call *call, DWORD milliseconds,
-                  DWORD *code);

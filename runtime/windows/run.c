@@ -1,0 +1,155 @@
+#include "runtime/windows/run.h"
+
+#include "runtime/windows/token.h"
+#include "runtime/windows/verify.h"
+#include "runtime/windows/wide.h"
+
+enum { END_MILLISECONDS = 30000, CODE_ENDED = 1, WAIT_LONGEST = 60 * 60 * 1000, DESCRIPTOR_MOST = 131072 };
+
+/* Errors of Windows that the compiler's headers do not name. */
+enum { HAS_A_VIRUS = 225, NEEDS_ELEVATION = 740 };
+
+static bool refuse(struct note_list *notes, const char *what, DWORD error)
+{
+    note_add(notes, (struct note){
+                        .code = SBX414_BACKEND_FAILED,
+                        .text = arena_format(notes->arena, "%s: %s", what, wide_error(notes->arena, error))});
+    return false;
+}
+
+/* Of the errors with which a process cannot be made those that speak of its program. */
+static bool is_of_program(DWORD error)
+{
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_ACCESS_DENIED:
+    case ERROR_BAD_EXE_FORMAT:
+    case ERROR_EXE_MACHINE_TYPE_MISMATCH:
+    case ERROR_SHARING_VIOLATION:
+    case NEEDS_ELEVATION:
+    case HAS_A_VIRUS:
+    case ERROR_ACCESS_DISABLED_BY_POLICY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+DWORD run_make(struct run *run, bool *failed, struct note_list *notes)
+{
+    *failed = !pumps_make(&run->pumps, notes);
+    if (*failed)
+        return 0;
+    struct process_call call = {.program = wide_from(run->arena, run->program),
+                                .command_line = run->line,
+                                .environment = run->environment,
+                                .directory = run->directory,
+                                .job = run->job.handle};
+    for (int i = 0; i < 3; i++)
+        call.streams[i] = run->pumps.inside[i];
+    DWORD error = process_make(run->ground, &call, &run->process);
+    *failed = error != 0 && !is_of_program(error) && !refuse(notes, "the process cannot be made", error);
+    return *failed ? 0 : error;
+}
+
+/* The token of the process, for asking only. NULL with GetLastError. */
+static HANDLE token_of(HANDLE process)
+{
+    HANDLE token = NULL, duplicate = NULL;
+
+    if (!OpenProcessToken(process, TOKEN_DUPLICATE | TOKEN_QUERY, &token))
+        return NULL;
+    if (!DuplicateTokenEx(token, TOKEN_QUERY, NULL, SecurityImpersonation, TokenImpersonation, &duplicate))
+        duplicate = NULL;
+    CloseHandle(token);
+    return duplicate;
+}
+
+/* Windows opened the program for the launcher, so whether the command's token may execute it is asked here. False with
+ * GetLastError if Windows does not say. */
+static bool find_denied(struct run *run)
+{
+    const SECURITY_INFORMATION parts = OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION |
+                                       DACL_SECURITY_INFORMATION | LABEL_SECURITY_INFORMATION;
+    GENERIC_MAPPING mapping = {FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_GENERIC_EXECUTE, FILE_ALL_ACCESS};
+    void *descriptor = arena_alloc(run->arena, DESCRIPTOR_MOST);
+    PRIVILEGE_SET privileges;
+    DWORD size = sizeof privileges, granted, needed;
+    BOOL may = FALSE;
+    HANDLE token = token_of(run->process.handle);
+
+    if (token == NULL)
+        return false;
+    bool known =
+        GetFileSecurityW(wide_from(run->arena, run->program), parts, descriptor, DESCRIPTOR_MOST, &needed) &&
+        AccessCheck(descriptor, token, FILE_EXECUTE, &mapping, &privileges, &size, &granted, &may);
+    DWORD error = GetLastError();
+    CloseHandle(token);
+    SetLastError(error);
+    run->denied = known && !may;
+    return known;
+}
+
+bool run_verify(struct run *run, struct note_list *notes)
+{
+    if (!job_holds(&run->job, run->process.handle) && !verify_refuse(notes, "that the process is in its job"))
+        return false;
+    return token_verify_process(run->arena, run->spec, run->identity, run->process.handle, notes) &&
+           (find_denied(run) || verify_refuse(notes, "that the command may execute its program: %s",
+                                              wide_error(run->arena, GetLastError())));
+}
+
+/* Milliseconds until `until`, at most as many as one call waits for. */
+static DWORD left_until(uint64_t until)
+{
+    uint64_t now = GetTickCount64();
+
+    if (until == 0)
+        return INFINITE;
+    if (until <= now)
+        return 0;
+    return until - now < WAIT_LONGEST ? (DWORD)(until - now) : WAIT_LONGEST;
+}
+
+static enum run_outcome wait(const struct run *run)
+{
+    HANDLE events[] = {run->process.handle, run->interrupted};
+    uint64_t until = run->spec->time == 0 ? 0 : GetTickCount64() + run->spec->time;
+
+    for (;;) {
+        DWORD which = WaitForMultipleObjects(2, events, FALSE, left_until(until));
+        if (which == WAIT_OBJECT_0)
+            return RUN_ENDED;
+        if (which == WAIT_OBJECT_0 + 1)
+            return RUN_INTERRUPTED;
+        if (which != WAIT_TIMEOUT || GetTickCount64() >= until)
+            return RUN_TIME_OVER;
+    }
+}
+
+bool run_finish(struct run *run, struct run_end *end, struct note_list *notes)
+{
+    DWORD code = CODE_ENDED;
+
+    if (!pumps_begin(&run->pumps))
+        return refuse(notes, "no thread can be made", GetLastError());
+    DWORD error = process_resume(&run->process);
+    if (error != 0)
+        return refuse(notes, "the process cannot be let go", error);
+    end->outcome = wait(run);
+    GetExitCodeProcess(run->process.handle, &code);
+    end->code = code;
+    end->left = job_end(&run->job, CODE_ENDED, END_MILLISECONDS);
+    if (end->left == 0)
+        pumps_end(&run->pumps);
+    return true;
+}
+
+void run_cancel(struct run *run)
+{
+    process_cancel(&run->process);
+    if (run->job.handle != NULL)
+        job_end(&run->job, CODE_ENDED, END_MILLISECONDS);
+    job_close(&run->job);
+}
