@@ -23,6 +23,8 @@ bool step_system(struct launch *launch)
 bool step_interrupts(struct launch *launch)
 {
     launch->run.interrupted = interrupt_take();
+    launch->place.stop = interrupt_came;
+    launch->place.stop_context = launch->run.interrupted;
     return launch->run.interrupted != NULL ||
            launch_refuse(launch, SBX414_BACKEND_FAILED, "Ctrl-C cannot be taken over", NULL);
 }

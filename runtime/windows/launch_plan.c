@@ -25,7 +25,7 @@ bool launch_open_state(struct arena *arena, struct journal_place *place, const c
         return false;
     *place = (struct journal_place){.arena = arena,
                                     .store = journal_store_open(arena, error),
-                                    .acl = acl_windows(),
+                                    .acl = acl_windows(arena),
                                     .remove_package = package_remove};
     return place->store != NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "base/vector.h"
+#include "policy/host.h"
 #include "runtime/report.h"
 #include "runtime/windows/machine.h"
 #include "runtime/windows/system.h"
@@ -129,7 +130,7 @@ bool lease_file_named(struct arena *arena, const char *file, const struct window
     while (name > file && strchr("\\/:", name[-1]) == NULL)
         name--;
     const char *directory =
-        machine_resolve(arena, name == file ? "." : arena_copy(arena, file, (size_t)(name - file)));
+        host_canonical(arena, name == file ? "." : arena_copy(arena, file, (size_t)(name - file)));
     if (directory == NULL || !machine_is_directory(directory))
         return refuse(notes, SBX411_LEASE_UNWRITABLE,
                       arena_format(arena, "the lease %s cannot be written: no such directory",
