@@ -3,6 +3,8 @@
 #include "emitters/control_bwrap.h"
 #include "emitters/control_landlock.h"
 #include "emitters/control_seatbelt.h"
+#include "emitters/control_windows.h"
+#include "emitters/windows_refuse.h"
 
 #include <string.h>
 
@@ -64,15 +66,15 @@ const char *const control_target_names[CONTROL_TARGETS] = {
     [CONTROL_TARGET_WINDOWS] = "windows",
 };
 
-static const struct control_entry no_target = {STRENGTH_UNENFORCEABLE, "this build has no such target",
-                                               "choose another target"};
-
 const struct control_entry *control_table_of(enum control_target target)
 {
-    return target == CONTROL_TARGET_BWRAP      ? control_bwrap
-           : target == CONTROL_TARGET_LANDLOCK ? control_landlock
-           : target == CONTROL_TARGET_SEATBELT ? control_seatbelt
-                                               : NULL;
+    static const struct control_entry *const tables[CONTROL_TARGETS] = {
+        [CONTROL_TARGET_BWRAP] = control_bwrap,
+        [CONTROL_TARGET_LANDLOCK] = control_landlock,
+        [CONTROL_TARGET_SEATBELT] = control_seatbelt,
+        [CONTROL_TARGET_WINDOWS] = control_windows,
+    };
+    return tables[target];
 }
 
 struct control_entry control_entry_of(const struct bound_policy *bound, enum control_target target,
@@ -82,7 +84,10 @@ struct control_entry control_entry_of(const struct bound_policy *bound, enum con
         return control_landlock_entry(bound, control, LANDLOCK_SOCKETS_SINCE);
     if (target == CONTROL_TARGET_SEATBELT)
         return control_seatbelt_entry(bound, control);
-    return target == CONTROL_TARGET_BWRAP ? control_bwrap_entry(bound, control) : no_target;
+    if (target == CONTROL_TARGET_BWRAP)
+        return control_bwrap_entry(bound, control);
+    struct windows_ground ground = windows_ground_of(bound);
+    return control_windows_entry(&ground, windows_tier_of(bound), control);
 }
 
 const struct rule *control_accept(const struct bound_policy *bound, enum control_target target,
@@ -141,11 +146,29 @@ bool control_check(const struct bound_policy *bound, enum control_target target,
     return false;
 }
 
+/* On Windows the tier is chosen once for all controls. */
+static bool check_on_windows(const struct bound_policy *bound, const struct control_need needs[CONTROLS],
+                             const struct rule *accepted[CONTROLS], struct note_list *notes)
+{
+    struct windows_ground ground = windows_ground_of(bound);
+    enum windows_tier tier = windows_tier_for(&ground, needs);
+    bool held = true;
+    for (int control = 0; control < CONTROLS; control++) {
+        struct control_entry entry = control_windows_entry(&ground, tier, (enum control)control);
+        if (!control_check(bound, CONTROL_TARGET_WINDOWS, control_target_names[CONTROL_TARGET_WINDOWS],
+                           (enum control)control, &needs[control], &entry, &accepted[control], notes))
+            held = false;
+    }
+    return windows_refuse(bound, notes) && held;
+}
+
 bool controls_check(const struct bound_policy *bound, enum control_target target,
                     const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                     struct note_list *notes)
 {
     bool held = true;
+    if (target == CONTROL_TARGET_WINDOWS)
+        return check_on_windows(bound, needs, accepted, notes);
     for (int control = 0; control < CONTROLS; control++) {
         struct control_entry entry = control_entry_of(bound, target, (enum control)control);
         if (!control_check(bound, target, control_target_names[target], (enum control)control,

@@ -73,11 +73,11 @@ enum control_target {
 };
 extern const char *const control_target_names[CONTROL_TARGETS];
 
-/* The table of a target, or NULL while the target does not exist yet. */
+/* The table of a target; of Windows that of its strongest tier. */
 const struct control_entry *control_table_of(enum control_target target);
 
 /* How `target` holds `control` for this policy: the table's entry, narrowed where another part of the policy
- * takes away what holds it. STRENGTH_UNENFORCEABLE while the target does not exist. */
+ * takes away what holds it. */
 struct control_entry control_entry_of(const struct bound_policy *bound, enum control_target target,
                                       enum control control);
 
@@ -98,7 +98,8 @@ void controls_needed(const struct bound_policy *bound, struct control_need needs
 /* Checks needs against a table and the policy's own `accept` rules for `target` (language.md 8). Queues one
  * error note (SBX3xx) for each control that cannot be held, with rule, control, target and reason. `accepted`
  * receives, for each control, the accept rule that covers it, or NULL. Returns whether everything needed is
- * held or accepted. */
+ * held or accepted. For Windows it also says what no table can: rules that Windows cannot carry out
+ * (windows_refuse.h). */
 bool controls_check(const struct bound_policy *bound, enum control_target target,
                     const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                     struct note_list *notes);

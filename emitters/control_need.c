@@ -146,9 +146,18 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
             need_rule(&needs[CONTROL_SOCKET_PATH], rule);
         }
         break;
+    case RULE_LIMIT_READ:
+        need_rule(&needs[CONTROL_FS_CLOSED], rule);
+        break;
+    case RULE_LIMIT_WRITE:
+        need_rule(&needs[CONTROL_FS_WRITE], rule);
+        break;
     case RULE_GRANT_NETWORK:
     case RULE_DENY_NETWORK:
     case RULE_LIMIT_NETWORK:
+        /* What a managed layer closes stays closed, whatever the policy accepts. */
+        if (rule->layer != 0 && needs[CONTROL_NET_CLOSED].needed)
+            need_rule(&needs[CONTROL_NET_CLOSED], rule);
         /* Between nothing and everything each rule has a part in what is left; a limit's head has no target.
          */
         if (network_partly && rule->network != NULL)
@@ -185,8 +194,6 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
     case RULE_DENY_SCRATCH:
     case RULE_GRANT_BYPASS:
     case RULE_DENY_BYPASS:
-    case RULE_LIMIT_READ:
-    case RULE_LIMIT_WRITE:
     case RULE_LIMIT_SOCKET:
     case RULE_LIMIT_ENV:
     case RULE_LIMIT_SERVICE:

@@ -6,6 +6,7 @@
 #include "emitters/json.h"
 #include "emitters/seatbelt.h"
 #include "emitters/seccomp.h"
+#include "emitters/windows.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ const struct target targets[] = {
     {"bwrap-sh", ".sh", SYSTEM_LINUX, CONTROL_TARGET_BWRAP, emit_bwrap_sh},
     {"seatbelt", ".sb", SYSTEM_MACOS, CONTROL_TARGET_SEATBELT, emit_seatbelt},
     {"seccomp", ".bpf", SYSTEM_LINUX, -1, emit_seccomp},
+    {"windows", ".xml", SYSTEM_WINDOWS, CONTROL_TARGET_WINDOWS, emit_windows},
     {"json", ".json", -1, -1, emit_json},
     {NULL, NULL, -1, -1, NULL},
 };

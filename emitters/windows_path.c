@@ -212,7 +212,6 @@ bool windows_path_looks_short(const char *path)
 
 /* ---- where nothing may be granted ---- */
 
-/* The rest of `path` behind the `length` bytes of a drive and its separator, or of a profile. */
 static bool rest_is_one_of(const char *rest, const char *const *words)
 {
     for (; *words != NULL; words++)
@@ -258,6 +257,18 @@ bool windows_path_is_protected(const char *path)
         return false;
     const char *profile = path + 3 + first + 1;
     return is_profile_part(profile + strcspn(profile, "\\"));
+}
+
+bool windows_path_is_of_system(const char *path)
+{
+    static const char *const words[] = {"Windows", "Program Files", "Program Files (x86)",
+                                        "Program Files (Arm)"};
+    if (!is_letter(path[0]) || path[1] != ':' || path[2] != '\\')
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (windows_path_covers(words[i], path + 3))
+            return true;
+    return false;
 }
 
 /* ---- from and to the model ---- */

@@ -170,6 +170,10 @@ bool windows_path_looks_short(const char *path);
  * AppData roots. */
 bool windows_path_is_protected(const char *path);
 
+/* Whether `path` lies at or below a directory that belongs to Windows itself and that it opens to every program for
+ * reading: Windows and Program Files, on any drive. */
+bool windows_path_is_of_system(const char *path);
+
 bool windows_path_equal(const char *a, const char *b);
 /* Whether `path` lies at or below `directory`, by whole components, without case. */
 bool windows_path_covers(const char *directory, const char *path);

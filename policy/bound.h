@@ -217,6 +217,10 @@ struct region_list {
 struct region_list bound_regions(struct arena *arena, const struct bound_policy *bound,
                                  const char *const *extra, uint32_t extra_count);
 
+/* The rule that decides the level at `path`, or NULL where it is closed by default. */
+const struct bound_rule *bound_level_rule(struct arena *arena, const struct bound_policy *bound,
+                                          const char *path, size_t length);
+
 /* Proves that the merged policy is at most each of its layers: compares bound_regions and, for the other
  * classes, every grant and `set`, with each layer decided alone by separate code. Returns NULL, or what is
  * wrong (in `arena`). O(size). */

@@ -118,3 +118,13 @@ struct region_list bound_regions(struct arena *arena, const struct bound_policy 
     }
     return regions;
 }
+
+const struct bound_rule *bound_level_rule(struct arena *arena, const struct bound_policy *bound,
+                                          const char *path, size_t length)
+{
+    struct entry_list entries = {.arena = arena};
+    struct question question;
+    index_ask(bound->index, path, length, &question);
+    explain_level(bound, &question, &entries);
+    return entries.items[0].rule;
+}

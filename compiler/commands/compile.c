@@ -78,9 +78,7 @@ static int controls_of(const struct job *job)
         [SYSTEM_MACOS] = CONTROL_TARGET_SEATBELT,
         [SYSTEM_WINDOWS] = CONTROL_TARGET_WINDOWS,
     };
-    if (strcmp(job->target->name, "bin") != 0)
-        return job->target->controls;
-    return control_table_of(launchers[job->system]) != NULL ? (int)launchers[job->system] : -1;
+    return strcmp(job->target->name, "bin") == 0 ? (int)launchers[job->system] : job->target->controls;
 }
 
 /* --- what must hold ------------------------------------------------------------------------------------- */

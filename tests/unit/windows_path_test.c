@@ -152,6 +152,19 @@ static void nothing_is_granted_at_what_belongs_to_windows(void **state)
             fail_msg("%s is protected", open[i]);
 }
 
+static void windows_has_directories_of_its_own(void **state)
+{
+    (void)state;
+    assert_true(windows_path_is_of_system("C:\\WINDOWS"));
+    assert_true(windows_path_is_of_system("D:\\windows\\System32\\cmd.exe"));
+    assert_true(windows_path_is_of_system("C:\\Program Files (x86)\\x"));
+    assert_false(windows_path_is_of_system("C:\\"));
+    assert_false(windows_path_is_of_system("C:\\ProgramData\\x"));
+    assert_false(windows_path_is_of_system("C:\\WindowsApps"));
+    assert_false(windows_path_is_of_system("C:\\a\\Windows"));
+    assert_false(windows_path_is_of_system("$WORK\\Windows"));
+}
+
 static void names_compare_without_case(void **state)
 {
     (void)state;
@@ -219,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_path_has_a_limit),
         cmocka_unit_test(short_names_are_known),
         cmocka_unit_test(nothing_is_granted_at_what_belongs_to_windows),
+        cmocka_unit_test(windows_has_directories_of_its_own),
         cmocka_unit_test(names_compare_without_case),
         cmocka_unit_test(a_directory_covers_itself_and_what_is_below),
         cmocka_unit_test(what_lies_below_follows_at_once),

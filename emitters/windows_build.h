@@ -1,0 +1,51 @@
+/* windows_build.h - the parts of windows_objects.h while they are made. */
+#pragma once
+
+#include "emitters/windows_objects.h"
+#include "emitters/windows_places.h"
+
+struct windows_build {
+    struct arena *arena;
+    const struct bound_policy *bound;
+    struct note_list *notes;
+    enum windows_tier tier;
+    struct windows_places places;
+    struct windows_acl acl; /* objects: in no order, a path as often as something is done to it */
+};
+
+/* An object without entries at `path` for `rule` (NULL: the closed default). */
+struct windows_object windows_object_at(const struct windows_build *build, const char *path,
+                                        const struct bound_rule *rule);
+
+/* Adds an entry; one that is there already is not added again. */
+void windows_object_add(const struct windows_build *build, struct windows_object *object, bool deny,
+                        uint32_t mask);
+
+/* The label that keeps the run at `level` (tier restricted-low; else none). */
+struct windows_label windows_label_for(const struct windows_build *build, enum level level);
+
+/* Whether a path that the launcher binds may come to lie in another one that begins with another root. */
+bool windows_may_nest(const char *path, const char *other);
+
+/* The exceptions of `rule` that may lie where it denies, as a specification writes them. */
+struct windows_excepts {
+    const char **items;
+    uint32_t count, capacity;
+};
+struct windows_excepts windows_excepts_of(const struct windows_build *build, const struct bound_rule *rule);
+
+/* Whether the deny on a plain path has an exception that only a match can say: $REPO/.git except $GITDIR. */
+bool windows_deny_is_match(const struct windows_build *build, const struct bound_rule *rule);
+
+/* Adds what the places need (windows_entries.c). */
+void windows_build_places(struct windows_build *build);
+/* Adds denies that change nothing by themselves, but may where roots come to lie in each other, and those of programs. */
+void windows_build_denies(struct windows_build *build);
+/* Adds pins to what may not move while something inside must stay closed. */
+void windows_build_pins(struct windows_build *build);
+/* Adds patterns (windows_matches.c). */
+void windows_build_matches(struct windows_build *build);
+/* Adds conditions (windows_requires.c). */
+void windows_build_requires(struct windows_build *build);
+
+void windows_require_add(struct windows_build *build, const char *path, const char *below);

@@ -1,0 +1,282 @@
+#include "emitters/windows_build.h"
+
+#include "base/vector.h"
+#include "emitters/bwrap_text.h"
+#include "emitters/windows_refuse.h"
+
+#include <string.h>
+
+/* ---- objects ---- */
+
+struct windows_object windows_object_at(const struct windows_build *build, const char *path,
+                                        const struct bound_rule *rule)
+{
+    return (struct windows_object){
+        .path = path,
+        .rule = rule != NULL ? bound_statement_text(build->arena, build->bound->policy, rule)
+                             : "closed by default"};
+}
+
+static bool mask_lasts(uint32_t mask)
+{
+    return mask != WINDOWS_DENY_DELETE && mask != WINDOWS_DENY_EXECUTE;
+}
+
+void windows_object_add(const struct windows_build *build, struct windows_object *object, bool deny,
+                        uint32_t mask)
+{
+    struct windows_ace ace = {
+        .deny = deny,
+        .inherit = mask_lasts(mask),
+        .principal = build->tier == WINDOWS_APPCONTAINER ? WINDOWS_PACKAGE : WINDOWS_RUN,
+        .mask = mask,
+    };
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (object->aces[i].mask == mask)
+            return;
+    object->aces[object->ace_count++] = ace;
+}
+
+struct windows_label windows_label_for(const struct windows_build *build, enum level level)
+{
+    static const uint32_t policies[] = {
+        [LEVEL_NONE] = WINDOWS_NO_WRITE_UP | WINDOWS_NO_READ_UP | WINDOWS_NO_EXECUTE_UP,
+        [LEVEL_READ] = WINDOWS_NO_WRITE_UP,
+        [LEVEL_WRITE] = WINDOWS_NO_WRITE_UP,
+    };
+    return (struct windows_label){
+        .present = build->tier == WINDOWS_RESTRICTED_LOW,
+        .level = level == LEVEL_WRITE ? WINDOWS_LOW : WINDOWS_MEDIUM,
+        .policy = policies[level],
+    };
+}
+
+static size_t root_length(const char *path)
+{
+    return *path == '$' ? strcspn(path, "\\") : 0;
+}
+
+bool windows_may_nest(const char *path, const char *other)
+{
+    size_t length = root_length(path);
+    return length != root_length(other) || strncmp(path, other, length) != 0;
+}
+
+/* ---- places ---- */
+
+/* A writable place somewhere else that may turn out to hold this one. */
+static bool may_lie_in_writable(const struct windows_build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->places.count; i++)
+        if (build->places.items[i].level == LEVEL_WRITE &&
+            windows_may_nest(build->places.items[i].path, path))
+            return true;
+    return false;
+}
+
+/* Whether nothing is done here, since Windows opens it by itself, or nothing may be granted. */
+static bool is_left_out(const struct windows_place *place)
+{
+    struct rule grant = {.kind = RULE_GRANT, .level = place->level};
+    return place->level > place->around &&
+           (windows_path_is_of_system(place->path) || windows_grant_problem(&grant, place->path) != NULL);
+}
+
+static bool is_automatic(const struct windows_place *place)
+{
+    return place->why != NULL && place->why->rule->kind == RULE_GRANT && place->why->rule->automatic;
+}
+
+/* What may be missing in a writable directory must not be made there. */
+static enum windows_missing missing_at(const struct windows_place *place)
+{
+    if (place->around != LEVEL_WRITE || place->level == LEVEL_WRITE)
+        return WINDOWS_SKIP;
+    return place->why != NULL && place->why->directory ? WINDOWS_CREATE_DIRECTORY : WINDOWS_CREATE_FILE;
+}
+
+/* A token that is restricted for writing reads what its user reads, so only the AppContainer needs reads opened. */
+static bool opens_reads(const struct windows_build *build)
+{
+    return build->tier == WINDOWS_APPCONTAINER;
+}
+
+static void add_readable(struct windows_build *build, const struct windows_place *place,
+                         struct windows_object *object)
+{
+    bool lowers = place->around == LEVEL_WRITE;
+    bool may_lower = !is_automatic(place) && may_lie_in_writable(build, place->path);
+    if (lowers || may_lower)
+        windows_object_add(build, object, true, WINDOWS_DENY_WRITE);
+    if (lowers)
+        object->label = windows_label_for(build, LEVEL_READ);
+    if (opens_reads(build)) {
+        windows_object_add(build, object, false, WINDOWS_ALLOW_READ);
+        object->automatic = is_automatic(place);
+    }
+}
+
+static void add_place(struct windows_build *build, const struct windows_place *place)
+{
+    struct windows_object object = windows_object_at(build, place->path, place->why);
+    object.missing = missing_at(place);
+    object.cap = place->capped;
+    if (place->level == LEVEL_NONE) {
+        windows_object_add(build, &object, true, WINDOWS_DENY_ALL);
+        object.label = windows_label_for(build, LEVEL_NONE);
+    } else if (place->level == LEVEL_READ) {
+        add_readable(build, place, &object);
+    } else {
+        windows_object_add(build, &object, true, WINDOWS_DENY_DELETE);
+        windows_object_add(build, &object, false, WINDOWS_ALLOW_WRITE);
+        object.label = windows_label_for(build, LEVEL_WRITE);
+        object.automatic = is_automatic(place);
+    }
+    if (object.ace_count > 0)
+        VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
+void windows_build_places(struct windows_build *build)
+{
+    for (uint32_t i = 0; i < build->places.count; i++)
+        if (!is_left_out(&build->places.items[i]))
+            add_place(build, &build->places.items[i]);
+}
+
+/* ---- denies where nothing is lowered ---- */
+
+static bool is_deny(const struct bound_rule *rule)
+{
+    return !rule->dropped && !rule->at.pattern && rule->at.path != NULL && !path_of_variable(rule->at.path) &&
+           (rule->rule->kind == RULE_DENY || rule->holds_as_deny_write);
+}
+
+static enum level cap_of(const struct bound_rule *rule)
+{
+    return rule->holds_as_deny_write ? LEVEL_READ : rule->rule->level;
+}
+
+/* Whether something at or below `path` is opened to more than `cap`. */
+static bool opens_below(const struct windows_build *build, const char *path, enum level cap)
+{
+    for (uint32_t i = 0; i < build->places.count; i++)
+        if (build->places.items[i].level > cap && windows_path_covers(path, build->places.items[i].path))
+            return true;
+    return false;
+}
+
+/* With reads open to begin with, a deny needs a label even where nothing is granted. */
+static void add_label(struct windows_build *build, const struct bound_rule *rule, const char *path,
+                      bool opens)
+{
+    struct windows_object object = windows_object_at(build, path, rule);
+    windows_object_add(build, &object, true, WINDOWS_DENY_ALL);
+    object.label = windows_label_for(build, LEVEL_NONE);
+    object.cap = !opens;
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+    for (uint32_t i = 0; i < build->places.count && opens; i++) {
+        const struct windows_place *place = &build->places.items[i];
+        if (place->level != LEVEL_READ || !windows_path_covers(path, place->path))
+            continue;
+        struct windows_object readable = windows_object_at(build, place->path, place->why);
+        readable.label = windows_label_for(build, LEVEL_READ);
+        VECTOR_PUSH(build->arena, &build->acl.objects, readable);
+    }
+}
+
+static void add_deny(struct windows_build *build, const struct bound_rule *rule, const char *path)
+{
+    enum level cap = cap_of(rule);
+    const struct windows_place *place = windows_places_at(&build->places, path);
+    if (bound_level(build->bound, rule->at.path, strlen(rule->at.path)) > cap ||
+        windows_deny_is_match(build, rule) || windows_path_is_of_system(path))
+        return; /* an exception leaves the place itself open, or it is said in another way */
+    bool lowered = place != NULL && windows_path_equal(place->path, path) && place->level < place->around;
+    bool opens = opens_below(build, path, cap);
+    if (build->tier == WINDOWS_RESTRICTED_LOW && cap == LEVEL_NONE && !lowered) {
+        add_label(build, rule, path, opens);
+        return;
+    }
+    if (!lowered && opens) {
+        /* A deny here would close what its exceptions open; that nothing else opens it is a condition then. */
+        for (uint32_t i = 0; i < build->places.count; i++)
+            if (build->places.items[i].around == LEVEL_NONE &&
+                windows_may_nest(build->places.items[i].path, path))
+                windows_require_add(build, path, build->places.items[i].path);
+        return;
+    }
+    bool may_bite = lowered;
+    for (uint32_t i = 0; i < build->places.count && !may_bite; i++)
+        may_bite = build->places.items[i].level > cap && windows_may_nest(build->places.items[i].path, path);
+    if (!may_bite)
+        return;
+    struct windows_object object = windows_object_at(build, path, rule);
+    windows_object_add(build, &object, true, cap == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE);
+    object.cap = true;
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
+static void add_program(struct windows_build *build, const struct bound_rule *rule, const char *path)
+{
+    struct windows_object object = windows_object_at(build, path, rule);
+    object.kind = WINDOWS_FILE;
+    windows_object_add(build, &object, true, WINDOWS_DENY_DELETE);
+    windows_object_add(build, &object, true, WINDOWS_DENY_EXECUTE);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
+void windows_build_denies(struct windows_build *build)
+{
+    for (uint32_t i = 0; i < build->bound->rules.count; i++) {
+        const struct bound_rule *rule = &build->bound->rules.items[i];
+        const char *problem, *path;
+        bool program = !rule->dropped && rule->rule->kind == RULE_DENY_EXEC && !rule->at.pattern &&
+                       build->tier == WINDOWS_APPCONTAINER;
+        if ((!program && !is_deny(rule)) ||
+            (path = windows_place_name(build->arena, rule->at.path, &problem)) == NULL)
+            continue;
+        if (!program)
+            add_deny(build, rule, path);
+        else if (!bound_exec(build->bound, rule->at.path, strlen(rule->at.path)))
+            add_program(build, rule, path);
+    }
+}
+
+/* ---- pins ---- */
+
+static void pin(struct windows_build *build, const char *path, const struct bound_rule *rule)
+{
+    struct windows_object object = windows_object_at(build, path, rule);
+    object.kind = WINDOWS_DIRECTORY;
+    windows_object_add(build, &object, true, WINDOWS_DENY_DELETE);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
+/* From the directory of `path` up to the writable place that it lies in, which has a pin of its own. */
+static void pin_above(struct windows_build *build, const char *path, const struct windows_place *writable,
+                      const struct bound_rule *rule)
+{
+    char *above = arena_strdup(build->arena, path);
+    for (char *slash = strrchr(above, '\\'); slash != NULL; slash = strrchr(above, '\\')) {
+        *slash = '\0';
+        if (strlen(above) <= strlen(writable->path))
+            return;
+        pin(build, arena_strdup(build->arena, above), rule);
+    }
+}
+
+void windows_build_pins(struct windows_build *build)
+{
+    for (uint32_t i = 0; i < build->places.count; i++) {
+        const struct windows_place *place = &build->places.items[i];
+        if (place->around == LEVEL_WRITE)
+            pin_above(build, place->path, &build->places.items[place->above], place->why);
+    }
+    for (uint32_t i = 0, count = build->acl.objects.count; i < count; i++) {
+        const struct windows_object *object = &build->acl.objects.items[i];
+        const struct windows_place *place = windows_places_at(&build->places, object->path);
+        if (object->kind == WINDOWS_FILE && place != NULL && place->level == LEVEL_WRITE &&
+            !windows_path_equal(place->path, object->path))
+            pin_above(build, object->path, place, NULL);
+    }
+}
