@@ -124,7 +124,7 @@ control_table control_windows = {
              "be renamed or deleted"),
     [CONTROL_FS_DENY_PATTERN] = AT_LAUNCH("every match present at launch is denied; later ones are not"),
     [CONTROL_FS_DENY_MISSING] = HELD("the launcher puts an empty placeholder there and denies it"),
-    [CONTROL_NET_CLOSED] = HELD("an AppContainer without capabilities has no network"),
+    [CONTROL_NET_CLOSED] = HELD("an AppContainer reaches nothing that no capability opens"),
     [CONTROL_NET_HOST] =
         CANNOT("an AppContainer knows the internet and the local network, and no names; choosing "
                "takes a broker process as the only way out",

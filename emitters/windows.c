@@ -95,7 +95,7 @@ static void put_comment(struct buffer *out, const struct specification *spec, co
     const struct emit_request *request = spec->request;
     const char *file =
         *request->output_name == '\0' ? "policy.xml" : escape_string(spec->arena, request->output_name);
-    buffer_string(out, "<!--\n");
+    buffer_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n");
     xml_comment_line(out,
                      arena_format(spec->arena, "Made by sbxc %s from a policy: %s sha256:%s exceptions=%s",
                                   request->version, escape_string(spec->arena, request->policy->name),

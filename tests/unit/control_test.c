@@ -3,6 +3,7 @@
 #include "emitters/control_bwrap.h"
 #include "emitters/control_need.h"
 #include "emitters/control_seatbelt.h"
+#include "emitters/control_windows.h"
 #include "emitters/target.h"
 #include "policy/host.h"
 
@@ -278,6 +279,12 @@ static void an_accept_covers_the_policys_own_rules_only(void **state)
     arena_destroy(managed.arena);
 }
 
+static struct control_entry on_windows(enum windows_tier tier, enum control control)
+{
+    const struct windows_ground nothing = {.network = WINDOWS_NETWORK_CLOSED};
+    return control_windows_entry(&nothing, tier, control);
+}
+
 static void tables_are_whole(void **state)
 {
     (void)state;
@@ -290,6 +297,11 @@ static void tables_are_whole(void **state)
         assert_non_null(control_seatbelt[i].reason);
         assert_int_equal(control_seatbelt[i].instead != NULL,
                          control_seatbelt[i].strength == STRENGTH_UNENFORCEABLE);
+        for (int tier = 0; tier < WINDOWS_TIERS; tier++) {
+            struct control_entry entry = on_windows((enum windows_tier)tier, (enum control)i);
+            assert_non_null(entry.reason);
+            assert_int_equal(entry.instead != NULL, entry.strength == STRENGTH_UNENFORCEABLE);
+        }
     }
     for (; service_names[services] != NULL; services++) {
         const char *name = control_names[CONTROL_SERVICE_SSH_AGENT + services];
@@ -316,6 +328,11 @@ static void the_page_shows_the_table(void **state)
         assert_non_null(strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
                                                   strength_names[control_seatbelt[i].strength],
                                                   control_seatbelt[i].reason)));
+        for (int tier = 0; tier < WINDOWS_TIERS; tier++) {
+            struct control_entry entry = on_windows((enum windows_tier)tier, (enum control)i);
+            assert_non_null(strstr(page, arena_format(arena, "| `%s` | %s | %s |\n", control_names[i],
+                                                      strength_names[entry.strength], entry.reason)));
+        }
     }
     for (const struct target *target = targets; target->name != NULL; target++)
         assert_non_null(strstr(page, arena_format(arena, "| `%s` | `%s` |", target->name, target->suffix)));
