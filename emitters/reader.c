@@ -14,6 +14,7 @@ static const struct {
     {"seccomp", "instruction", read_seccomp},
     {"json", "line", read_json},
     {"seatbelt", "line", read_seatbelt},
+    {"windows", "line", read_windows},
 };
 
 artifact_read *reader_for(const char *target)

@@ -45,6 +45,7 @@ artifact_read read_bwrap_args;
 artifact_read read_seccomp;
 artifact_read read_json;
 artifact_read read_seatbelt;
+artifact_read read_windows;
 
 /* The reader for a target's artifacts, or NULL: what such an artifact does depends on where it runs, and
  * it can only be compared with what would be written. */

@@ -1,0 +1,287 @@
+#include "emitters/windows_applied.h"
+
+#include "base/vector.h"
+#include "emitters/windows_fixture.h"
+#include "policy/pattern.h"
+
+#include <string.h>
+
+struct matcher {
+    const struct windows_match *match;
+    const struct pattern *pattern, **excepts;
+};
+
+struct job {
+    struct windows_applied *applied;
+    const struct windows_spec *spec;
+    struct windows_tree *tree;
+    struct matcher *matchers;
+};
+
+/* --- entries -------------------------------------------------------------------------------------------- */
+
+static struct windows_entry entry_of(const struct windows_ace *ace, const struct windows_node *node)
+{
+    return (struct windows_entry){
+        .type = ace->deny ? WINDOWS_ENTRY_DENY : WINDOWS_ENTRY_ALLOW,
+        .flags = ace->inherit && node->directory ? WINDOWS_OBJECT_INHERIT | WINDOWS_CONTAINER_INHERIT : 0,
+        .mask = ace->mask,
+        .sid = windows_fixture_sid(ace->principal),
+    };
+}
+
+static void add(const struct job *job, struct windows_node *node, const struct windows_ace *ace)
+{
+    struct windows_entry entry = entry_of(ace, node);
+    struct windows_descriptor before = node->descriptor;
+    node->descriptor = windows_descriptor_with(job->tree->arena, &before, &entry);
+    if (!windows_descriptor_equal(&before, &node->descriptor))
+        VECTOR_PUSH(job->tree->arena, &job->applied->changes,
+                    (struct windows_change){node, entry, !before.dacl_present});
+}
+
+static void set_label(const struct job *job, struct windows_node *node, const struct windows_label *label)
+{
+    VECTOR_PUSH(job->tree->arena, &job->applied->labels,
+                (struct windows_labelling){node, node->descriptor.labelled, node->descriptor.label});
+    node->descriptor.labelled = true;
+    node->descriptor.label = (struct windows_entry){
+        .type = WINDOWS_ENTRY_LABEL,
+        .flags = node->directory ? WINDOWS_OBJECT_INHERIT | WINDOWS_CONTAINER_INHERIT : 0,
+        .mask = label->policy,
+    };
+    (void)windows_sid_parse(label->level == WINDOWS_LOW ? "S-1-16-4096" : "S-1-16-8192",
+                            &node->descriptor.label.sid);
+}
+
+/* --- objects and matches -------------------------------------------------------------------------------- */
+
+static const char *model_path(const struct job *job, const char *path)
+{
+    return windows_path_to_model(job->tree->arena, path);
+}
+
+static bool covered_by(const struct job *job, const struct pattern *pattern, const struct windows_node *node)
+{
+    const char *path = model_path(job, node->path);
+    return pattern_covers(pattern, path, strlen(path));
+}
+
+/* Whether the node is a match itself (`exactly`), or lies at or below one. */
+static bool matches(const struct job *job, const struct matcher *matcher, const struct windows_node *node,
+                    bool exactly)
+{
+    const char *path = model_path(job, node->path);
+    for (uint32_t i = 0; i < matcher->match->except_count; i++)
+        if (covered_by(job, matcher->excepts[i], node))
+            return false;
+    return exactly ? pattern_matches(matcher->pattern, path, strlen(path))
+                   : pattern_covers(matcher->pattern, path, strlen(path));
+}
+
+static void compile_matches(struct job *job)
+{
+    struct arena *arena = job->tree->arena;
+    job->matchers = arena_array(arena, job->spec->match_count, sizeof *job->matchers);
+    for (uint32_t i = 0; i < job->spec->match_count; i++) {
+        const struct windows_match *match = &job->spec->matches[i];
+        struct matcher *matcher = &job->matchers[i];
+        matcher->match = match;
+        matcher->pattern = pattern_compile(arena, model_path(job, match->pattern), true);
+        matcher->excepts = arena_array(arena, match->except_count, sizeof *matcher->excepts);
+        for (uint32_t j = 0; j < match->except_count; j++)
+            matcher->excepts[j] = pattern_compile(arena, model_path(job, match->excepts[j]), true);
+    }
+}
+
+/* The object of the specification at `node`, or nearest above it for which `wanted` holds; NULL. */
+static const struct windows_object *object_above(const struct job *job, const struct windows_node *node,
+                                                 bool (*wanted)(const struct windows_object *object))
+{
+    const struct windows_object *nearest = NULL;
+    /* Ancestors come first. */
+    for (uint32_t i = 0; i < job->spec->object_count; i++) {
+        const struct windows_object *object = &job->spec->objects[i];
+        if (windows_path_covers(object->path, node->path) && wanted(object))
+            nearest = object;
+    }
+    return nearest;
+}
+
+static bool has_label(const struct windows_object *object)
+{
+    return object->label.present;
+}
+
+static bool says_something(const struct windows_object *object)
+{
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (object->aces[i].inherit)
+            return true;
+    return false;
+}
+
+static bool opens_for_writing(const struct windows_object *object)
+{
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (!object->aces[i].deny && object->aces[i].mask == WINDOWS_ALLOW_WRITE)
+            return true;
+    return false;
+}
+
+/* --- the steps ------------------------------------------------------------------------------------------ */
+
+static const char *check_requires(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->spec->require_count; i++) {
+        const struct windows_require *require = &job->spec->requires[i];
+        if (windows_path_covers(require->below, require->path))
+            return arena_format(job->tree->arena, "%s lies at or below %s", require->path, require->below);
+    }
+    return NULL;
+}
+
+static const char *place_objects(const struct job *job)
+{
+    struct windows_tree *tree = job->tree;
+    for (uint32_t i = 0; i < job->spec->object_count; i++) {
+        const struct windows_object *object = &job->spec->objects[i];
+        struct windows_node *node = windows_tree_find(tree, object->path);
+        if (node == NULL && object->missing != WINDOWS_SKIP) {
+            node = windows_tree_at(tree, object->path, object->missing == WINDOWS_CREATE_DIRECTORY);
+            VECTOR_PUSH(tree->arena, &job->applied->made, node);
+        }
+        if (node != NULL && object->kind != WINDOWS_ANY &&
+            node->directory != (object->kind == WINDOWS_DIRECTORY))
+            return arena_format(tree->arena, "%s is of another kind", object->path);
+    }
+    return NULL;
+}
+
+static void add_objects(const struct job *job, bool deny)
+{
+    for (uint32_t i = 0; i < job->spec->object_count; i++) {
+        const struct windows_object *object = &job->spec->objects[i];
+        struct windows_node *node = windows_tree_find(job->tree, object->path);
+        for (uint32_t j = 0; node != NULL && j < object->ace_count; j++)
+            if (object->aces[j].deny == deny)
+                add(job, node, &object->aces[j]);
+    }
+}
+
+/* A match keeps its name, and so does each directory above it in a writable area. */
+static void pin_match(const struct job *job, struct windows_node *node)
+{
+    const struct windows_ace pin = {
+        .deny = true,
+        .mask = WINDOWS_DENY_DELETE,
+        .principal = job->spec->tier == WINDOWS_APPCONTAINER ? WINDOWS_PACKAGE : WINDOWS_RUN,
+    };
+    for (; node != NULL && object_above(job, node, opens_for_writing) != NULL; node = node->parent)
+        add(job, node, &pin);
+}
+
+static void add_matches(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->tree->count; i++) {
+        struct windows_node *node = job->tree->items[i];
+        for (uint32_t j = 0; j < job->spec->match_count; j++) {
+            if (!matches(job, &job->matchers[j], node, true))
+                continue;
+            add(job, node, &job->matchers[j].match->ace);
+            pin_match(job, node);
+        }
+    }
+}
+
+static bool has_own_allow(const struct windows_node *node)
+{
+    for (uint32_t i = 0; i < node->descriptor.count; i++)
+        if (node->descriptor.entries[i].type != WINDOWS_ENTRY_DENY &&
+            (node->descriptor.entries[i].flags & WINDOWS_INHERITED) == 0)
+            return true;
+    return false;
+}
+
+/* An allow of an object's own comes before what it inherits: there the deny from above is said once more. */
+static void repeat_denies(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->tree->count; i++) {
+        struct windows_node *node = job->tree->items[i];
+        const struct windows_object *object = object_above(job, node, says_something);
+        bool own = has_own_allow(node);
+        for (uint32_t j = 0; own && object != NULL && j < object->ace_count; j++)
+            if (object->aces[j].deny && object->aces[j].inherit)
+                add(job, node, &object->aces[j]);
+    }
+}
+
+/* Below a match the deny holds for what the specification allows deeper too. */
+static void repeat_matches(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->tree->count; i++) {
+        struct windows_node *node = job->tree->items[i];
+        for (uint32_t j = 0; has_own_allow(node) && j < job->spec->match_count; j++)
+            if (job->matchers[j].match->ace.inherit && matches(job, &job->matchers[j], node, false))
+                add(job, node, &job->matchers[j].match->ace);
+    }
+}
+
+/* Each object gets the label of the nearest place above that has one. */
+static void label_each(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->tree->count; i++) {
+        struct windows_node *node = job->tree->items[i];
+        const struct windows_object *object = object_above(job, node, has_label);
+        const struct windows_label *label = object != NULL ? &object->label : NULL;
+        for (uint32_t j = 0; j < job->spec->match_count; j++)
+            if (job->matchers[j].match->label.present && matches(job, &job->matchers[j], node, false))
+                label = &job->matchers[j].match->label;
+        if (label != NULL)
+            set_label(job, node, label);
+    }
+}
+
+const char *windows_apply(struct windows_tree *tree, const struct windows_spec *spec,
+                          struct windows_applied *applied)
+{
+    struct job job = {.applied = applied, .spec = spec, .tree = tree};
+    *applied = (struct windows_applied){.tree = tree};
+    const char *problem = check_requires(&job);
+    if (problem == NULL)
+        problem = place_objects(&job);
+    if (problem != NULL)
+        return problem;
+    compile_matches(&job);
+    add_objects(&job, true);
+    add_matches(&job);
+    label_each(&job);
+    add_objects(&job, false);
+    repeat_denies(&job);
+    repeat_matches(&job);
+    windows_tree_propagate(tree);
+    return NULL;
+}
+
+void windows_revert(struct windows_applied *applied)
+{
+    struct windows_tree *tree = applied->tree;
+    for (uint32_t i = applied->changes.count; i-- > 0;) {
+        const struct windows_change *change = &applied->changes.items[i];
+        struct windows_descriptor *descriptor = &change->node->descriptor;
+        *descriptor = windows_descriptor_without(tree->arena, descriptor, &change->entry);
+        if (change->was_open) {
+            descriptor->dacl_present = false;
+            descriptor->entries = NULL;
+            descriptor->count = 0;
+        }
+    }
+    for (uint32_t i = applied->labels.count; i-- > 0;) {
+        const struct windows_labelling *label = &applied->labels.items[i];
+        label->node->descriptor.labelled = label->labelled;
+        label->node->descriptor.label = label->label;
+    }
+    for (uint32_t i = applied->made.count; i-- > 0;)
+        windows_tree_remove(tree, applied->made.items[i]);
+    windows_tree_propagate(tree);
+}

@@ -1,0 +1,203 @@
+#include "emitters/windows_judge.h"
+
+#include "policy/address.h"
+#include "policy/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- connections ---------------------------------------------------------------------------------------- */
+
+static struct verdicts differ(const char *wanted, const char *found)
+{
+    if (strcmp(wanted, found) == 0)
+        return (struct verdicts){0};
+    return (struct verdicts){{.text = wanted}, {.text = found}};
+}
+
+/* What the capabilities do with an address: those for servers open both directions, and none knows ports. */
+static const char *connects(const struct judge *judge, const struct endpoint *endpoint, bool listens)
+{
+    unsigned capabilities = judge->spec->capabilities;
+    unsigned internet =
+        listens ? WINDOWS_INTERNET_CLIENT_SERVER : WINDOWS_INTERNET_CLIENT | WINDOWS_INTERNET_CLIENT_SERVER;
+    if (judge->spec->tier != WINDOWS_APPCONTAINER)
+        return "allow";
+    if (capabilities == 0)
+        return "deny";
+    if (!endpoint->has_address)
+        return NULL;
+    switch (address_class(endpoint->address)) {
+    case ADDRESS_LOOPBACK:
+        return "deny";
+    case ADDRESS_LAN:
+        return (capabilities & WINDOWS_PRIVATE_NETWORK) != 0 ? "allow" : "deny";
+    case ADDRESS_INTERNET:
+        return (capabilities & internet) != 0 ? "allow" : "deny";
+    case ADDRESS_OTHER:
+        break;
+    }
+    return NULL;
+}
+
+/* A listener on any address is reached by whoever a capability for servers lets in. */
+static const char *listens(const struct judge *judge, const struct endpoint *endpoint)
+{
+    unsigned servers = WINDOWS_INTERNET_CLIENT_SERVER | WINDOWS_PRIVATE_NETWORK;
+    static const uint8_t none[16] = {0}, none_of_four[16] = {[10] = 0xff, [11] = 0xff};
+    bool any = memcmp(endpoint->address, none, 16) == 0 || memcmp(endpoint->address, none_of_four, 16) == 0;
+    if (judge->spec->tier == WINDOWS_APPCONTAINER && any)
+        return (judge->spec->capabilities & servers) != 0 ? "allow" : "deny";
+    return connects(judge, endpoint, true);
+}
+
+/* What no tier can hold stays closed, which an accepted exception may say; that this machine's loopback does is said
+ * when the policy is compiled. */
+static bool may_stay_closed(const struct judge *judge, const struct endpoint *endpoint)
+{
+    return judge_accepts(judge, CONTROL_NET_HOST) || judge_accepts(judge, CONTROL_NET_ADDRESS) ||
+           judge_accepts(judge, CONTROL_NET_LOOPBACK) || judge_accepts(judge, CONTROL_LISTEN) ||
+           (endpoint->has_address && address_class(endpoint->address) == ADDRESS_LOOPBACK);
+}
+
+struct verdicts judge_connection(const struct judge *judge, const struct query *query)
+{
+    struct reply wanted = policy_answer(judge->answers, query);
+    const char *found = query->kind == QUERY_LISTEN ? listens(judge, query->endpoint)
+                                                    : connects(judge, query->endpoint, false);
+    if (wanted.text == NULL || found == NULL || strcmp(wanted.text, "depends") == 0)
+        return (struct verdicts){0};
+    bool opens = strcmp(found, "allow") == 0;
+    if (opens ? judge_accepts(judge, CONTROL_NET_CLOSED) : may_stay_closed(judge, query->endpoint))
+        return (struct verdicts){0};
+    return differ(wanted.text, found);
+}
+
+/* --- variables ------------------------------------------------------------------------------------------ */
+
+static bool covers(const struct windows_names *names, const char *name)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (names_match(names->items[i].name, name, SYSTEM_WINDOWS))
+            return true;
+    return false;
+}
+
+static const struct windows_variable *set_of(const struct judge *judge, const char *name)
+{
+    const struct windows_names *set = &judge->spec->environment.set;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (names_equal(set->items[i].name, name, SYSTEM_WINDOWS))
+            return &set->items[i];
+    return NULL;
+}
+
+static bool passes(const struct judge *judge, const char *name)
+{
+    const struct windows_environment *environment = &judge->spec->environment;
+    if (set_of(judge, name) != NULL)
+        return true;
+    for (uint32_t i = 0; i < environment->limit_count; i++)
+        if (!covers(&environment->limits[i], name))
+            return false;
+    return covers(&environment->keep, name) && !covers(&environment->drop, name);
+}
+
+struct verdicts judge_variable(const struct judge *judge, const struct query *query)
+{
+    struct reply wanted = policy_answer(judge->answers, query);
+    return differ(wanted.text, passes(judge, query->name) ? "allow" : "deny");
+}
+
+/* --- words and amounts ---------------------------------------------------------------------------------- */
+
+static const char carried_out[] = "the specification can be carried out";
+
+static const char *amount(const struct judge *judge, uint64_t value)
+{
+    return value == 0 ? "none" : arena_format(judge->arena, "%" PRIu64, value);
+}
+
+static const char *time_of(const struct judge *judge)
+{
+    uint64_t time = judge->spec->time;
+    return time % 1000 == 0 ? amount(judge, time / 1000)
+                            : arena_format(judge->arena, "%" PRIu64 " milliseconds", time);
+}
+
+static const char *found_fact(const struct judge *judge, const char *fact)
+{
+    static const char set[] = "set env ";
+    if (strcmp(fact, "scratch") == 0)
+        return judge->spec->scratch ? "allow" : "deny";
+    if (strcmp(fact, "limit processes") == 0)
+        return amount(judge, judge->spec->processes);
+    if (strcmp(fact, "limit memory") == 0)
+        return amount(judge, judge->spec->memory);
+    if (strcmp(fact, "limit time") == 0)
+        return time_of(judge);
+    if (strncmp(fact, set, sizeof set - 1) != 0)
+        return NULL;
+    const struct windows_variable *variable = set_of(judge, fact + sizeof set - 1);
+    return variable != NULL ? arena_format(judge->arena, "\"%s\"", variable->value) : "not set";
+}
+
+struct verdicts judge_fact(const struct judge *judge, const struct query *query)
+{
+    if (strcmp(query->name, carried_out) == 0)
+        return differ("yes", *judge->problem == NULL ? "yes" : *judge->problem);
+    struct reply wanted = policy_answer(judge->answers, query);
+    const char *found = found_fact(judge, query->name);
+    return wanted.text != NULL && found != NULL ? differ(wanted.text, found) : (struct verdicts){0};
+}
+
+/* The pattern with `filling` for each star. */
+static const char *filled(struct arena *arena, const char *pattern, const char *filling)
+{
+    struct buffer out = buffer_in(arena);
+    for (; *pattern != '\0'; pattern++)
+        if (*pattern == '*')
+            buffer_string(&out, filling);
+        else
+            buffer_byte(&out, *pattern);
+    return out.length > 0 ? out.bytes : "A";
+}
+
+/* Names that what is kept covers and what is dropped or limited covers too. */
+static void ask_together(const struct judge *judge, struct query_set *set, const char *taken)
+{
+    const struct windows_names *keep = &judge->spec->environment.keep;
+    for (uint32_t i = 0; i < keep->count; i++)
+        if (strchr(keep->items[i].name, '*') != NULL)
+            queries_add_name(set, QUERY_ENV,
+                             filled(judge->arena, keep->items[i].name, filled(judge->arena, taken, "RUN")));
+}
+
+static void ask_taken(const struct judge *judge, struct query_set *set)
+{
+    const struct windows_names *drop = &judge->spec->environment.drop;
+    for (uint32_t i = 0; i < drop->count; i++)
+        ask_together(judge, set, drop->items[i].name);
+    for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
+        const struct bound_rule *rule = &judge->bound->rules.items[i];
+        if (!rule->dropped && rule->rule->kind == RULE_DENY_ENV)
+            ask_together(judge, set, rule->rule->name);
+    }
+}
+
+void judge_list_names(const struct judge *judge, struct query_set *set)
+{
+    const struct windows_environment *environment = &judge->spec->environment;
+    const struct windows_names *const lists[] = {&environment->keep, &environment->drop, &environment->set};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (uint32_t j = 0; j < lists[i]->count; j++)
+            queries_add_variable(set, lists[i]->items[j].name);
+    for (uint32_t i = 0; i < environment->limit_count; i++)
+        for (uint32_t j = 0; j < environment->limits[i].count; j++)
+            queries_add_variable(set, environment->limits[i].items[j].name);
+    for (uint32_t i = 0; i < environment->set.count; i++)
+        queries_add_name(set, QUERY_FACT,
+                         arena_format(judge->arena, "set env %s", environment->set.items[i].name));
+    ask_taken(judge, set);
+    queries_add_name(set, QUERY_FACT, carried_out);
+}
