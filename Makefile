@@ -42,8 +42,8 @@ POLICY    := $(call objects,policy/*.c)
 EMITTERS  := $(call objects,emitters/*.c) $(BUILD)/emitters/bwrap_sh_parts.o $(BUILD)/emitters/windows_schema.o
 COMPILER  := $(filter-out %/main.o,$(call objects,compiler/*.c compiler/commands/*.c)) $(BUILD)/compiler/presets.o
 # The launcher of macOS: files of its own, and those of the runtime that need nothing but POSIX.
-MACOS_RUNTIME := main launch_steps options report lease lease_text managed prepare owner own_files resolver follow matches denials \
-                 gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
+MACOS_RUNTIME := main launch_steps options report lease lease_text managed managed_list expectations prepare owner own_files resolver \
+                 follow matches denials gather state gather_walk findings pattern_place patience landlock_scratch streams_reserve probe_print helper
 ifdef SBX_MACOS
 RUNTIME   := $(call objects,runtime/macos_*.c) $(patsubst %,$(BUILD)/runtime/%.o,$(filter-out main,$(MACOS_RUNTIME)))
 else
@@ -155,7 +155,7 @@ WIN_MAINS      := main selftest
 WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe $(WIN)/sbx-launch-test.exe) \
                   $(if $(wildcard runtime/windows/selftest.c),$(WIN)/sbx-selftest.exe)
 WIN_RUNTIME    := $(filter-out $(WIN_MAINS:%=runtime/windows/%.c),$(wildcard runtime/windows/*.c)) \
-                  $(patsubst %,runtime/%.c,options report lease_text probe_print)
+                  $(patsubst %,runtime/%.c,expectations lease_text managed_list options probe_print report)
 .PHONY: windows
 windows: $(WIN)/libsbx.a $(WIN)/libruntime.a $(WIN)/libruntime-test.a $(WIN_PROGRAMS)
 $(WIN_LIBRARIES)/built: windows/build_libraries.sh

@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "runtime/afterwards.h"
 #include "runtime/evidence_text.h"
+#include "runtime/expectations.h"
 #include "runtime/expected.h"
 #include "runtime/hint.h"
 #include "runtime/landlock_launch.h"
@@ -143,7 +144,7 @@ static bool step_facts(struct launch *launch)
     if (wrong != NULL)
         return launch_refuse(launch, SBX418_MERGE_WRONG, wrong, NULL);
     /* Links on this machine may have opened more than the text says. */
-    return prepare_expectations(launch->arena, launch->prepared.bound, true, &launch->notes);
+    return expectations_hold(launch->arena, launch->prepared.bound, true, &launch->notes);
 }
 
 static bool step_plan(struct launch *launch)

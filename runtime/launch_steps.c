@@ -4,6 +4,7 @@
 #include "base/measure.h"
 #include "emitters/control_need.h"
 #include "policy/host.h"
+#include "runtime/expectations.h"
 #include "runtime/launch.h"
 #include "runtime/owner.h"
 #include "runtime/report.h"
@@ -42,7 +43,7 @@ bool step_bind(struct launch *launch)
         return false;
     launch->own_network = !network_is_shared(launch->prepared.bound);
     launch->unix_sockets = policy_opens_unix_sockets(launch->prepared.bound);
-    return prepare_expectations(launch->arena, launch->prepared.bound, false, &launch->notes);
+    return expectations_hold(launch->arena, launch->prepared.bound, false, &launch->notes);
 }
 
 bool step_bypass(struct launch *launch)

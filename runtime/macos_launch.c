@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/vector.h"
+#include "runtime/expectations.h"
 #include "runtime/launch_steps.h"
 #include "runtime/macos_profile.h"
 #include "runtime/macos_run.h"
@@ -72,7 +73,7 @@ static bool step_facts(struct macos *macos)
     if (wrong != NULL)
         return launch_refuse(launch, SBX418_MERGE_WRONG, wrong, NULL);
     /* Links on this machine may have opened more than the text says. */
-    return prepare_expectations(launch->arena, launch->prepared.bound, true, &launch->notes);
+    return expectations_hold(launch->arena, launch->prepared.bound, true, &launch->notes);
 }
 
 static bool is_scratch_variable(const char *name)

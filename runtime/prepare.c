@@ -176,36 +176,6 @@ bool prepare_policy(struct arena *arena, const struct options *options, struct p
     return true;
 }
 
-static bool rule_uses(const struct rule *rule, const char *name)
-{
-    for (enum root root = ROOT_WORK; root < ROOT_ENV; root++)
-        if (strcmp(root_names[root], name) == 0)
-            return rule_uses_root(rule, root);
-    return false;
-}
-
-/* Whoever calls must not move the ground on which a managed layer stands (language.md 5). */
-static bool roots_are_free(struct arena *arena, const struct options *options, const struct policy *policy,
-                           struct note_list *notes)
-{
-    for (uint32_t i = 0; i < options->roots.count; i++)
-        for (uint32_t j = 0; j < policy->rule_count; j++) {
-            const struct rule *rule = &policy->rules[j];
-            const char *name = options->roots.items[i].name;
-            if (policy->layers[rule->layer].kind != LAYER_MANAGED || !rule_uses(rule, name))
-                continue;
-            note_add(
-                notes,
-                (struct note){.code = SBX406_MANAGED_ROOT,
-                              .rule = rule,
-                              .text = arena_format(arena, "--root %s: a managed policy uses $%s", name, name),
-                              .help = strcmp(name, "WORK") == 0 ? "start sbx-launch in that directory instead"
-                                                                : "leave the option out"});
-            return false;
-        }
-    return true;
-}
-
 static const char *variable_value(const struct variable_list *list, const char *name)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -315,7 +285,7 @@ static const struct host_view *ask_first(struct arena *arena, struct remote *rem
 bool prepare_bound(struct arena *arena, const struct options *options, struct prepared *prepared,
                    struct note_list *notes)
 {
-    if (!roots_are_free(arena, options, prepared->policy, notes))
+    if (!managed_roots_are_free(arena, prepared->policy, options->roots.items, options->roots.count, notes))
         return false;
     prepared->environment = host_environment(arena);
     struct host_request request = {.work = prepared->work,
@@ -336,43 +306,4 @@ bool prepare_bound(struct arena *arena, const struct options *options, struct pr
         return false;
     const char *wrong = bound_prove(arena, prepared->bound);
     return wrong == NULL || refuse(notes, SBX418_MERGE_WRONG, wrong, NULL);
-}
-
-static const char *expectation_argument(const struct bound_rule *bound_rule)
-{
-    return bound_rule->at.path != NULL ? bound_rule->at.path : bound_rule->rule->name;
-}
-
-static bool holds(const struct rule *rule, const struct decision *decision)
-{
-    return rule->allow ? decision->verdict == VERDICT_ALLOW : decision->verdict == VERDICT_DENY;
-}
-
-bool prepare_expectations(struct arena *arena, const struct bound_policy *bound, bool denials_only,
-                          struct note_list *notes)
-{
-    bool good = true;
-
-    for (uint32_t i = 0; i < bound->rules.count; i++) {
-        const struct bound_rule *item = &bound->rules.items[i];
-        const char *argument = expectation_argument(item), *error = NULL;
-        if (item->rule == NULL || item->rule->kind != RULE_EXPECT || item->dropped || argument == NULL ||
-            (denials_only && item->rule->allow))
-            continue;
-        const struct decision *decision =
-            bound_decide(arena, bound, item->rule->operation, argument, strlen(argument), &error);
-        if (decision != NULL && holds(item->rule, decision))
-            continue;
-        const struct bound_rule *why = decision == NULL ? NULL : decision->reasons[0].rule;
-        const char *effect = decision == NULL ? error : decision->reasons[0].effect;
-        note_add(notes, (struct note){.code = SBX417_EXPECTATION,
-                                      .rule = item->rule,
-                                      .text = arena_format(
-                                          arena, "%s does not hold for %s: %s%s%s",
-                                          rule_text(arena, item->rule), escape_string(arena, argument),
-                                          why == NULL ? "" : bound_statement_text(arena, bound->policy, why),
-                                          why == NULL ? "" : " ", effect)});
-        good = false;
-    }
-    return good;
 }

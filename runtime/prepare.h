@@ -34,7 +34,3 @@ bool prepare_policy(struct arena *arena, const struct options *options, struct p
 /* Binds it to this machine, settles `when command`, caps what is the launcher's own, seals and proves. */
 bool prepare_bound(struct arena *arena, const struct options *options, struct prepared *prepared,
                    struct note_list *notes);
-
-/* Checks the policy's `expect` statements against `bound`; with `denials_only` those that say deny. */
-bool prepare_expectations(struct arena *arena, const struct bound_policy *bound, bool denials_only,
-                          struct note_list *notes);
