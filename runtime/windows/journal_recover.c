@@ -98,16 +98,16 @@ static void describe_object(const struct doctor *doctor, const struct journal_re
     acl->close(acl, object);
 }
 
-static void describe_placeholder(const struct doctor *doctor, const struct journal_record *done)
+static void describe_placeholder(const struct doctor *doctor, const struct journal_record *record)
 {
     const struct acl_operations *acl = doctor->place->acl;
     struct arena *arena = doctor->place->arena;
     struct acl_object *object;
     struct acl_identity identity;
-    if (acl->open_id(acl, arena, &done->identity, 0, &object) != ACL_OK)
+    if (revert_open_placeholder(doctor->place, arena, &doctor->file->records, record, 0, &object) != ACL_OK)
         return;
     if (acl->identify(acl, arena, object, &identity) == ACL_OK)
-        journal_say(arena, doctor->found, "%s: an empty %s %s", identity.path,
+        journal_say(arena, doctor->found, "%s: the placeholder (%s) %s", identity.path,
                     identity.directory ? "directory" : "file", whose(doctor));
     acl->close(acl, object);
 }
@@ -123,7 +123,7 @@ static void describe_file(struct doctor *doctor)
         const struct journal_record *record = &records->items[i];
         if (record->type == JOURNAL_OBJECT)
             describe_object(doctor, record);
-        else if (record->type == JOURNAL_DONE && record->identity.volume != NULL)
+        else if (record->type == JOURNAL_PLACEHOLDER)
             describe_placeholder(doctor, record);
         else if (record->type == JOURNAL_HEADER && record->package != NULL)
             journal_say(arena, doctor->found, "the AppContainer profile %s %s", record->package,

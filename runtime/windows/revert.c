@@ -264,18 +264,21 @@ static const char *last_name(const char *path)
     return last != NULL ? last + 1 : path;
 }
 
-/* The object that a placeholder's record speaks of: by what was noted when it was made, else by the name that
- * nobody else uses. */
-static uint32_t open_placeholder(struct revert *revert, struct arena *arena,
-                                 const struct journal_record *record, struct acl_object **object)
+uint32_t revert_open_placeholder(const struct journal_place *place, struct arena *arena,
+                                 const struct journal_records *records, const struct journal_record *record,
+                                 unsigned access, struct acl_object **object)
 {
-    const struct acl_operations *acl = revert->place->acl;
-    for (uint32_t i = 0; i < revert->records->count; i++) {
-        const struct journal_record *done = &revert->records->items[i];
-        if (done->type == JOURNAL_DONE && done->of == record->number && done->identity.volume != NULL)
-            return acl->open_id(acl, arena, &done->identity, ACL_REMOVE, object);
+    const struct acl_operations *acl = place->acl;
+    for (uint32_t i = 0; i < records->count; i++) {
+        const struct journal_record *done = &records->items[i];
+        if (done->type != JOURNAL_DONE || done->of != record->number || done->identity.volume == NULL)
+            continue;
+        struct acl_identity named = done->identity;
+        named.path = record->path;
+        uint32_t code = acl->open_id(acl, arena, &named, access, object);
+        return code != ACL_MISSING ? code : acl->open_id(acl, arena, &done->identity, access, object);
     }
-    return acl->open(acl, arena, record->maker, ACL_REMOVE, object);
+    return acl->open(acl, arena, record->maker, access, object);
 }
 
 /* Removes it if nobody has made anything of it: it is called as before, and what it holds is what was put there. */
@@ -285,7 +288,8 @@ static void remove_placeholder(struct revert *revert, struct arena *arena, const
     const struct acl_operations *acl = revert->place->acl;
     struct acl_object *object;
     struct acl_identity identity;
-    uint32_t code = open_placeholder(revert, arena, record, &object);
+    uint32_t code =
+        revert_open_placeholder(revert->place, arena, revert->records, record, ACL_REMOVE, &object);
     if (code == ACL_OK) {
         code = acl->identify(acl, arena, object, &identity);
         bool named = code == ACL_OK && (strcmp(last_name(identity.path), last_name(record->path)) == 0 ||

@@ -12,3 +12,9 @@
  * nothing is left. */
 bool revert_file(const struct journal_place *place, struct journal_file *file, const char *name,
                  const struct journal_records *records, struct journal_sentences *left);
+
+/* Opens the object that the record of a placeholder in `records` speaks of: the one that was noted when it was
+ * made, wherever it is now, else the one of the name that nobody else uses. */
+uint32_t revert_open_placeholder(const struct journal_place *place, struct arena *arena,
+                                 const struct journal_records *records, const struct journal_record *record,
+                                 unsigned access, struct acl_object **object);

@@ -1,0 +1,30 @@
+/* fault.h - steps between which a build for tests can be killed; in every other build there are none.
+ *
+ * SBX_TEST_DIE_AT=N in the environment of such a build ends the process before its step number N (from 0), as a
+ * kill does, and with SBX_TEST_PAUSE_AT=N it sleeps there for a second. SBX_TEST_DISK=N leaves room for N bytes
+ * of journal.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef SBX_TEST_UNENFORCED
+
+void fault_step(void);
+
+/* How many of `length` bytes the disk takes. */
+size_t fault_room(size_t length);
+
+#else
+
+static inline void fault_step(void)
+{
+}
+
+static inline size_t fault_room(size_t length)
+{
+    return length;
+}
+
+#endif
