@@ -318,8 +318,6 @@ static struct places matches_sorted(struct arena *arena, const struct windows_sp
     struct places places = {0};
     for (uint32_t i = 0; i < spec->match_count; i++) {
         const struct windows_match *match = &spec->matches[i];
-        if (match_allow(match) == NULL && !match->label.present)
-            continue;
         struct place place = {fixed_part(arena, match->pattern), NULL, match};
         VECTOR_PUSH(arena, &places, place);
     }

@@ -81,12 +81,14 @@ struct windows_object {
 };
 
 /* What is done to each path that matches when the launcher starts (pattern text of policy/pattern.h, but with
- * backslashes). A match and each directory above it in a writable area get a pin too. */
+ * backslashes). A match and each directory above it in a writable area get a pin too. What windows_spec_check asks
+ * of an object, the launcher asks of each match: nothing is allowed at or below a `cap`, nor at a protected root,
+ * and only files are denied to be executed. */
 struct windows_match {
     const char *pattern;
     const char *const *excepts; /* plain paths or patterns; what lies at or below one is left out */
     uint32_t except_count;
-    struct windows_ace ace; /* inherits */
+    struct windows_ace ace; /* mask 0: none, a label alone; WINDOWS_DENY_EXECUTE is not inherited */
     struct windows_label label;
     const char *rule;
     uint32_t line;
@@ -144,9 +146,11 @@ struct windows_spec {
     uint32_t match_count;
 };
 
-/* Reads a specification from bytes. NULL with *error set (in `arena`) if they are no valid XML, hold a DTD, do
- * not follow the schema, are too large (16 MiB, 200,000 elements, depth 8), or fail windows_spec_check. Bounded
- * time and memory; no file and no network is touched. */
+/* Reads a specification from bytes. NULL with *error set (in `arena`; "line N: ..." where there is a line) if they
+ * are no valid XML, hold a DTD, do not follow the schema, are too large (16 MiB, 200,000 elements, depth 8: see
+ * windows_xml.h), or fail windows_spec_check. Bounded time and memory; no file and no network is touched.
+ * libxml2 keeps its own tables once this was called, and its handler of errors is this function's meanwhile: do
+ * not use it elsewhere in the same thread. */
 const struct windows_spec *windows_load(struct arena *arena, const char *bytes, size_t length,
                                         const char **error);
 

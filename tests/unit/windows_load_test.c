@@ -6,6 +6,8 @@
 #include "emitters/windows_schema.h"
 #include "emitters/windows_spec.h"
 
+#include <stdlib.h>
+
 static const struct windows_spec *loaded(struct arena *arena, const char *text)
 {
     const char *error = NULL;
@@ -356,6 +358,54 @@ static void test_check_is_asked(void **state)
     EXPECT_REFUSALS(cases);
 }
 
+/* A document that was cut off anywhere is none, and nothing behind its end is looked at. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length + 1 < strlen(document_text); length += SBX_SANITIZED ? 13 : 1) {
+        struct arena *arena = arena_create(0);
+        char *bytes = malloc(length + 1);
+        memcpy(bytes, document_text, length);
+        bytes[length] = '>';
+        (void)refusal(arena, bytes, length);
+        free(bytes);
+        arena_destroy(arena);
+    }
+    static const struct refused cases[] = {
+        {"\"private\"/>", "\"shut", "a value does not end"},
+        {"\"private\"/>", "\"shut\"", "a tag does not end"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena = arena_create(0);
+        char *text = document_replaced(arena, document_text, cases[i].from, cases[i].to);
+        size_t length = (size_t)(strstr(text, "\"shut") - text) + strlen(cases[i].to);
+        assert_non_null(strstr(refusal(arena, text, length), cases[i].says));
+        arena_destroy(arena);
+    }
+}
+
+static void expect_whole(const char *from, const char *to, const char *says)
+{
+    struct arena *arena = arena_create(0);
+    const char *text = document_replaced(arena, document_text, from, to);
+    assert_string_equal(refusal(arena, text, strlen(text)), says);
+    arena_destroy(arena);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    expect_whole("\"web\"", "\"w/b\"",
+                 "line 3: Element 'sbx-windows', attribute 'policy': The value 'w/b' is not accepted");
+    expect_whole("NODE_*", "CI", "line 19: Element 'keep': Duplicate key-sequence ['CI']");
+    expect_whole(
+        "\"private\"", "\"open\"",
+        "line 15: Element 'desktop', attribute 'mode': The value 'open' is not an element of the set "
+        "{'private'}");
+    expect_whole("<scratch/>", "<scratch/><network/>",
+                 "line 16: Element 'network': This element is not expected. Expected is ( environment )");
+}
+
 /* What is shown of a hostile value can neither move a terminal's cursor nor be endless. */
 static void test_message(void **state)
 {
@@ -401,6 +451,8 @@ int main(void)
         cmocka_unit_test(test_schema),
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_check_is_asked),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_controls_are_in_the_schema),
     };
