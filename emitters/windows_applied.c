@@ -8,7 +8,7 @@
 
 struct matcher {
     const struct windows_match *match;
-    const struct pattern *pattern, **excepts;
+    const struct pattern *pattern, **excepts; /* NULL among the exceptions: a plain path */
 };
 
 struct job {
@@ -61,10 +61,14 @@ static const char *model_path(const struct job *job, const char *path)
     return windows_path_to_model(job->tree->arena, path);
 }
 
-static bool covered_by(const struct job *job, const struct pattern *pattern, const struct windows_node *node)
+/* A pattern opens names as they are spelled, as an exception does everywhere; a plain path is one place. */
+static bool is_excepted(const struct job *job, const struct matcher *matcher, uint32_t except,
+                        const struct windows_node *node)
 {
     const char *path = model_path(job, node->path);
-    return pattern_covers(pattern, path, strlen(path));
+    if (matcher->excepts[except] == NULL)
+        return windows_path_covers(matcher->match->excepts[except], node->path);
+    return pattern_covers(matcher->excepts[except], path, strlen(path));
 }
 
 /* Whether the node is a match itself (`exactly`), or lies at or below one. */
@@ -73,7 +77,7 @@ static bool matches(const struct job *job, const struct matcher *matcher, const 
 {
     const char *path = model_path(job, node->path);
     for (uint32_t i = 0; i < matcher->match->except_count; i++)
-        if (covered_by(job, matcher->excepts[i], node))
+        if (is_excepted(job, matcher, i, node))
             return false;
     return exactly ? pattern_matches(matcher->pattern, path, strlen(path))
                    : pattern_covers(matcher->pattern, path, strlen(path));
@@ -90,7 +94,8 @@ static void compile_matches(struct job *job)
         matcher->pattern = pattern_compile(arena, model_path(job, match->pattern), true);
         matcher->excepts = arena_array(arena, match->except_count, sizeof *matcher->excepts);
         for (uint32_t j = 0; j < match->except_count; j++)
-            matcher->excepts[j] = pattern_compile(arena, model_path(job, match->excepts[j]), true);
+            if (strpbrk(match->excepts[j], "*?[") != NULL)
+                matcher->excepts[j] = pattern_compile(arena, model_path(job, match->excepts[j]), false);
     }
 }
 
