@@ -179,6 +179,8 @@ $(WIN)/libruntime-test.a: $(WIN_RUNTIME:%.c=$(WIN)/test/%.o)
 $(WIN)/sbx-launch.exe: $(WIN)/runtime/windows/main.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 $(WIN)/sbx-launch-test.exe: $(WIN)/test/runtime/windows/main.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
 $(WIN)/sbx-selftest.exe: $(WIN)/runtime/windows/selftest.o $(WIN)/libruntime.a $(WIN)/libsbx.a
+check-windows: $(WIN)/oracle.exe
+$(WIN)/oracle.exe: $(WIN)/tests/windows/oracle.o $(WIN)/libsbx.a
 $(WIN)/%.exe:
 	@echo link $@
 	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
