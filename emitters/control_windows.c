@@ -181,8 +181,9 @@ static bool pattern_meets_writable(const struct bound_policy *bound, const struc
     const struct windows_place *around = windows_places_at(places, prefix);
     if (around != NULL && around->level == LEVEL_WRITE)
         return true;
-    for (uint32_t i = 0; i < places->count; i++)
-        if (places->items[i].level == LEVEL_WRITE && windows_path_covers(prefix, places->items[i].path))
+    for (uint32_t i = windows_places_from(places, prefix);
+         i < places->count && windows_path_covers(prefix, places->items[i].path); i++)
+        if (places->items[i].level == LEVEL_WRITE)
             return true;
     return false;
 }
@@ -194,11 +195,9 @@ static bool is_tree(const struct windows_places *places, struct arena *arena, co
     if (rule->at.pattern || rule->directory ||
         (path = windows_place_name(arena, rule->at.path, &problem)) == NULL)
         return true;
-    for (uint32_t i = 0; i < places->count; i++)
-        if (windows_path_covers(path, places->items[i].path) &&
-            !windows_path_equal(path, places->items[i].path))
-            return true;
-    return false;
+    uint32_t from = windows_places_from(places, path);
+    from += from < places->count && windows_path_equal(places->items[from].path, path);
+    return from < places->count && windows_path_covers(path, places->items[from].path);
 }
 
 struct windows_ground windows_ground_of(const struct bound_policy *bound)

@@ -10,6 +10,11 @@ struct windows_build {
     struct note_list *notes;
     enum windows_tier tier;
     struct windows_places places;
+    /* Each root that places begin with ("" for drives), with the highest level below it. */
+    struct {
+        struct windows_place items[ROOTS];
+        uint32_t count;
+    } roots;
     struct windows_acl acl; /* objects: in no order, a path as often as something is done to it */
 };
 
@@ -23,6 +28,15 @@ void windows_object_add(const struct windows_build *build, struct windows_object
 
 /* The label that keeps the run at `level` (tier restricted-low; else none). */
 struct windows_label windows_label_for(const struct windows_build *build, enum level level);
+
+/* Fills build->roots. */
+void windows_build_roots(struct windows_build *build);
+
+/* Whether a place with more than `level` may come to hold `path`, once roots are bound that are not known yet. */
+bool windows_may_lie_in(const struct windows_build *build, const char *path, enum level level);
+
+/* Whether something at or below `path` has more than `level`. */
+bool windows_opens_below(const struct windows_build *build, const char *path, enum level level);
 
 /* Whether a path that the launcher binds may come to lie in another one that begins with another root. */
 bool windows_may_nest(const char *path, const char *other);

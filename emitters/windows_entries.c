@@ -64,12 +64,33 @@ bool windows_may_nest(const char *path, const char *other)
 
 /* ---- places ---- */
 
-/* A writable place somewhere else that may turn out to hold this one. */
-static bool may_lie_in_writable(const struct windows_build *build, const char *path)
+void windows_build_roots(struct windows_build *build)
 {
-    for (uint32_t i = 0; i < build->places.count; i++)
-        if (build->places.items[i].level == LEVEL_WRITE &&
-            windows_may_nest(build->places.items[i].path, path))
+    for (uint32_t i = 0; i < build->places.count; i++) {
+        const struct windows_place *place = &build->places.items[i];
+        uint32_t at = 0;
+        while (at < build->roots.count && windows_may_nest(build->roots.items[at].path, place->path))
+            at++;
+        if (at == build->roots.count)
+            build->roots.items[build->roots.count++] = *place;
+        if (place->level > build->roots.items[at].level)
+            build->roots.items[at].level = place->level;
+    }
+}
+
+bool windows_may_lie_in(const struct windows_build *build, const char *path, enum level level)
+{
+    for (uint32_t i = 0; i < build->roots.count; i++)
+        if (build->roots.items[i].level > level && windows_may_nest(build->roots.items[i].path, path))
+            return true;
+    return false;
+}
+
+bool windows_opens_below(const struct windows_build *build, const char *path, enum level level)
+{
+    for (uint32_t i = windows_places_from(&build->places, path);
+         i < build->places.count && windows_path_covers(path, build->places.items[i].path); i++)
+        if (build->places.items[i].level > level)
             return true;
     return false;
 }
@@ -105,7 +126,7 @@ static void add_readable(struct windows_build *build, const struct windows_place
                          struct windows_object *object)
 {
     bool lowers = place->around == LEVEL_WRITE;
-    bool may_lower = !is_automatic(place) && may_lie_in_writable(build, place->path);
+    bool may_lower = !is_automatic(place) && windows_may_lie_in(build, place->path, LEVEL_READ);
     if (lowers || may_lower)
         windows_object_add(build, object, true, WINDOWS_DENY_WRITE);
     if (lowers)
@@ -156,15 +177,6 @@ static enum level cap_of(const struct bound_rule *rule)
     return rule->holds_as_deny_write ? LEVEL_READ : rule->rule->level;
 }
 
-/* Whether something at or below `path` is opened to more than `cap`. */
-static bool opens_below(const struct windows_build *build, const char *path, enum level cap)
-{
-    for (uint32_t i = 0; i < build->places.count; i++)
-        if (build->places.items[i].level > cap && windows_path_covers(path, build->places.items[i].path))
-            return true;
-    return false;
-}
-
 /* With reads open to begin with, a deny needs a label even where nothing is granted. */
 static void add_label(struct windows_build *build, const struct bound_rule *rule, const char *path,
                       bool opens)
@@ -174,9 +186,10 @@ static void add_label(struct windows_build *build, const struct bound_rule *rule
     object.label = windows_label_for(build, LEVEL_NONE);
     object.cap = !opens;
     VECTOR_PUSH(build->arena, &build->acl.objects, object);
-    for (uint32_t i = 0; i < build->places.count && opens; i++) {
+    for (uint32_t i = windows_places_from(&build->places, path);
+         i < build->places.count && windows_path_covers(path, build->places.items[i].path); i++) {
         const struct windows_place *place = &build->places.items[i];
-        if (place->level != LEVEL_READ || !windows_path_covers(path, place->path))
+        if (place->level != LEVEL_READ)
             continue;
         struct windows_object readable = windows_object_at(build, place->path, place->why);
         readable.label = windows_label_for(build, LEVEL_READ);
@@ -192,7 +205,7 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
         windows_deny_is_match(build, rule) || windows_path_is_of_system(path))
         return; /* an exception leaves the place itself open, or it is said in another way */
     bool lowered = place != NULL && windows_path_equal(place->path, path) && place->level < place->around;
-    bool opens = opens_below(build, path, cap);
+    bool opens = windows_opens_below(build, path, cap);
     if (build->tier == WINDOWS_RESTRICTED_LOW && cap == LEVEL_NONE && !lowered) {
         add_label(build, rule, path, opens);
         return;
@@ -205,10 +218,7 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
                 windows_require_add(build, path, build->places.items[i].path);
         return;
     }
-    bool may_bite = lowered;
-    for (uint32_t i = 0; i < build->places.count && !may_bite; i++)
-        may_bite = build->places.items[i].level > cap && windows_may_nest(build->places.items[i].path, path);
-    if (!may_bite)
+    if (!lowered && !windows_may_lie_in(build, path, cap))
         return;
     struct windows_object object = windows_object_at(build, path, rule);
     windows_object_add(build, &object, true, cap == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE);

@@ -68,13 +68,10 @@ static bool may_bite(const struct windows_build *build, const struct bound_rule 
     const char *from = fixed_part(build, &rule->at);
     if (build->tier == WINDOWS_RESTRICTED_LOW && rule->rule->level == LEVEL_NONE)
         return true;
-    for (uint32_t i = 0; i < build->places.count; i++) {
-        const struct windows_place *place = &build->places.items[i];
-        if (place->level > rule->rule->level &&
-            (windows_may_nest(place->path, from) || may_meet(place->path, from)))
-            return true;
-    }
-    return false;
+    const struct windows_place *around = windows_places_at(&build->places, from);
+    return (around != NULL && around->level > rule->rule->level) ||
+           windows_opens_below(build, from, rule->rule->level) ||
+           windows_may_lie_in(build, from, rule->rule->level);
 }
 
 static struct windows_ace entry_for(const struct windows_build *build, bool deny, uint32_t mask)
@@ -116,7 +113,7 @@ static void add_exception(struct windows_build *build, const struct bound_rule *
                                              .rule = rule->rule,
                                              .text = arena_format(
                                                  build->arena, "what matches %s stays closed on Windows (%s)",
-                                                 escape_string(build->arena, except->path),
+                                                 escape_windows(build->arena, except->path),
                                                  bound_rule_text(build->arena, rule))});
         return;
     }

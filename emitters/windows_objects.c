@@ -69,21 +69,22 @@ static bool allows(const struct windows_object *object)
     return object->ace_count > 0 && !object->aces[object->ace_count - 1].deny;
 }
 
-/* A placeholder inside a directory that is missing too needs that directory. What is granted is not made. */
-static void place_parents(struct windows_acl *acl)
+/* A placeholder inside a directory that is missing too needs that directory, which what is granted is not made for; and
+ * what has something to say of below it was meant as a directory. */
+static void place_parents(struct arena *arena, struct windows_acl *acl)
 {
-    for (uint32_t i = acl->objects.count; i-- > 0;) {
-        const struct windows_object *object = &acl->objects.items[i];
-        if (object->missing == WINDOWS_SKIP)
-            continue;
-        for (uint32_t above = i; above-- > 0;) {
-            struct windows_object *parent = &acl->objects.items[above];
-            if (!windows_path_covers(parent->path, object->path))
-                continue;
-            if (!allows(parent) || parent->missing == WINDOWS_CREATE_FILE)
-                parent->missing = WINDOWS_CREATE_DIRECTORY;
-            break;
-        }
+    struct windows_object *objects = acl->objects.items;
+    int64_t *above = arena_array(arena, acl->objects.count, sizeof *above);
+    for (int64_t i = 0; i < acl->objects.count; i++) {
+        above[i] = i - 1;
+        while (above[i] >= 0 && !windows_path_covers(objects[above[i]].path, objects[i].path))
+            above[i] = above[above[i]];
+    }
+    for (int64_t i = (int64_t)acl->objects.count - 1; i >= 0; i--) {
+        struct windows_object *parent = above[i] >= 0 ? &objects[above[i]] : NULL;
+        bool made = objects[i].missing != WINDOWS_SKIP;
+        if (parent != NULL && (parent->missing == WINDOWS_CREATE_FILE || (made && !allows(parent))))
+            parent->missing = WINDOWS_CREATE_DIRECTORY;
     }
 }
 
@@ -106,7 +107,7 @@ static void finish_objects(struct windows_build *build)
             acl->objects.items[kept++] = *object;
     }
     acl->objects.count = kept;
-    place_parents(acl);
+    place_parents(build->arena, acl);
 }
 
 /* ---- conditions ---- */
@@ -138,6 +139,7 @@ struct windows_acl windows_acl_of(const struct emit_request *request, enum windo
         .tier = tier,
         .places = windows_places_of(request->arena, request->bound),
     };
+    windows_build_roots(&build);
     windows_build_places(&build);
     windows_build_denies(&build);
     windows_build_pins(&build);

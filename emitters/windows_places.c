@@ -212,17 +212,25 @@ struct windows_places windows_places_of(struct arena *arena, const struct bound_
     return places;
 }
 
-const struct windows_place *windows_places_at(const struct windows_places *places, const char *path)
+uint32_t windows_places_from(const struct windows_places *places, const char *path)
 {
     uint32_t low = 0, high = places->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (windows_path_compare(places->items[middle].path, path) <= 0)
+        if (windows_path_compare(places->items[middle].path, path) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (int32_t at = (int32_t)low - 1; at >= 0; at = places->items[at].above)
+    return low;
+}
+
+const struct windows_place *windows_places_at(const struct windows_places *places, const char *path)
+{
+    uint32_t from = windows_places_from(places, path);
+    if (from < places->count && windows_path_equal(places->items[from].path, path))
+        return &places->items[from];
+    for (int32_t at = (int32_t)from - 1; at >= 0; at = places->items[at].above)
         if (windows_path_covers(places->items[at].path, path))
             return &places->items[at];
     return NULL;

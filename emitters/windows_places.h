@@ -24,6 +24,9 @@ struct windows_places {
 /* The places at which the level is not that around them. What Windows cannot name is left out. */
 struct windows_places windows_places_of(struct arena *arena, const struct bound_policy *bound);
 
+/* The first place that does not come before `path`: those at and below it follow. */
+uint32_t windows_places_from(const struct windows_places *places, const char *path);
+
 /* The nearest place at or above `path` (as Windows writes it), or NULL. */
 const struct windows_place *windows_places_at(const struct windows_places *places, const char *path);
 

@@ -41,7 +41,7 @@ static void leave_out(struct refusal *refusal, const struct bound_rule *rule, co
                            .rule = rule->rule,
                            .text = arena_format(
                                refusal->arena, "%s %s; the automatic grant is left out on Windows (%s)",
-                               escape_string(refusal->arena, path), why, said(refusal, rule))});
+                               escape_windows(refusal->arena, path), why, said(refusal, rule))});
 }
 
 /* The path or pattern as Windows writes it, or NULL with a note. */
@@ -55,7 +55,7 @@ static const char *named(struct refusal *refusal, const struct bound_rule *rule,
         leave_out(refusal, rule, at->path, problem);
     else
         refuse(refusal, SBX313_WINDOWS_PATH, rule->rule,
-               arena_format(refusal->arena, "%s %s (\"%s\")", escape_string(refusal->arena, at->path),
+               arena_format(refusal->arena, "%s %s (\"%s\")", escape_windows(refusal->arena, at->path),
                             problem, said(refusal, rule)),
                "write the name that the file has on Windows, or put the rule under `when os linux` or `when "
                "os macos`");
@@ -71,7 +71,7 @@ static void warn_short(struct refusal *refusal, const struct bound_rule *rule, c
                           .rule = rule->rule,
                           .text = arena_format(refusal->arena,
                                                "%s looks like a short name, which may stand for another file",
-                                               escape_string(refusal->arena, path)),
+                                               escape_windows(refusal->arena, path)),
                           .help = "write the long name"});
 }
 
@@ -99,7 +99,7 @@ static void check_grant(struct refusal *refusal, const struct bound_rule *rule, 
     else
         refuse(refusal, SBX314_WINDOWS_GRANT, rule->rule,
                arena_format(refusal->arena, "nothing can be granted at %s, which %s (\"%s\")",
-                            escape_string(refusal->arena, path), problem, said(refusal, rule)),
+                            escape_windows(refusal->arena, path), problem, said(refusal, rule)),
                windows_path_is_of_system(path) && rule->rule->level == LEVEL_READ
                    ? "leave it out: Windows opens it for reading to every program"
                    : "grant the directory below it that is needed");
@@ -122,7 +122,7 @@ static void check_deny(struct refusal *refusal, const struct bound_rule *rule)
             arena_format(
                 arena,
                 "%s cannot be closed (fs.deny): Windows opens its own directories to every program (\"%s\")",
-                escape_string(arena, path), said(refusal, rule)),
+                escape_windows(arena, path), said(refusal, rule)),
             "deny the settings or the data of the program instead, or put the rule under `when os linux` or "
             "`when os macos`");
 }
@@ -135,7 +135,7 @@ static void refuse_exception(struct refusal *refusal, const struct rule *rule, c
            arena_format(refusal->arena,
                         "Windows cannot leave %s open (fs.deny): what is inside a closed directory inherits "
                         "its deny (\"%s\")",
-                        escape_string(refusal->arena, path), rule_text(refusal->arena, rule)),
+                        escape_windows(refusal->arena, path), rule_text(refusal->arena, rule)),
            "deny by name what should be closed in there, or move the exception out of it");
 }
 

@@ -11,19 +11,25 @@ void windows_require_add(struct windows_build *build, const char *path, const ch
     VECTOR_PUSH(build->arena, &build->acl.requires, require);
 }
 
-/* An automatic grant counts only where no configured one covers it. */
-static void require_for_automatic(struct windows_build *build, const struct windows_place *place)
+struct names {
+    const char **items;
+    uint32_t count, capacity;
+};
+
+/* Where configured grants open reading alone. */
+static struct names configured_reads(const struct windows_build *build)
 {
+    struct names names = {0};
     for (uint32_t i = 0; i < build->bound->rules.count; i++) {
         const struct bound_rule *rule = &build->bound->rules.items[i];
         const char *problem, *path;
         if (rule->dropped || rule->holds_as_deny_write || rule->rule->kind != RULE_GRANT ||
-            rule->rule->automatic || rule->rule->level >= place->level || path_of_variable(rule->at.path))
+            rule->rule->automatic || rule->rule->level != LEVEL_READ || path_of_variable(rule->at.path))
             continue;
-        path = windows_place_name(build->arena, rule->at.path, &problem);
-        if (path != NULL && windows_may_nest(path, place->path))
-            windows_require_add(build, place->path, path);
+        if ((path = windows_place_name(build->arena, rule->at.path, &problem)) != NULL)
+            VECTOR_PUSH(build->arena, &names, path);
     }
+    return names;
 }
 
 /* With labels a lowered place inside a writable one would not be held. */
@@ -40,14 +46,17 @@ static void require_for_labels(struct windows_build *build)
     }
 }
 
+/* An automatic grant counts only where no configured one covers it. */
 void windows_build_requires(struct windows_build *build)
 {
+    struct names reads = configured_reads(build);
     for (uint32_t i = 0; i < build->places.count; i++) {
         const struct windows_place *place = &build->places.items[i];
         bool automatic =
             place->why != NULL && place->why->rule->kind == RULE_GRANT && place->why->rule->automatic;
-        if (automatic && place->level > place->around)
-            require_for_automatic(build, place);
+        for (uint32_t j = 0; j < reads.count && automatic && place->level == LEVEL_WRITE; j++)
+            if (windows_may_nest(reads.items[j], place->path))
+                windows_require_add(build, place->path, reads.items[j]);
     }
     if (build->tier == WINDOWS_RESTRICTED_LOW)
         require_for_labels(build);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Made by sbxc 0.1.0 from a policy: review sha256:7d406b88baa06336822810ac8be75a881b47c2403460713784e15cf70fc67098 exceptions=none
+# Made by sbxc 0.1.0 from a policy: review sha256:280b2127e61cfd78bb4252bc62acbfee3792b6c1cd1a5db0e68fe11deedf5e42 exceptions=none
 # Edits belong in the .sbx file; this script is then made again.
 #
 # Runs "$@" in bubblewrap. Beside it lies its seccomp program, of the same name with .bpf.
