@@ -51,7 +51,7 @@ RUNTIME   := $(filter-out %/main.o $(BUILD)/runtime/macos_%,$(call objects,runti
 endif
 # What the launcher of Windows has that needs no Windows; unit tests ask it on any system.
 PORTABLE_WINDOWS := $(call objects,runtime/windows/apply*.c) $(patsubst %,$(BUILD)/runtime/windows/%.o,acl acl_memory canary claims \
-                    descriptor_edit identity_entry journal journal_recover journal_record owner quote revert spread token_groups \
+                    descriptor_edit identity_entry journal journal_recover journal_record owner quote resolve resolve_bind revert spread token_groups \
                     variables verify_refuse walk)
 LIBRARIES := $(foreach name,base grammar policy emitters compiler runtime,$(BUILD)/lib$(name).a)
 # Later archives serve earlier ones, so users come first.
@@ -149,7 +149,7 @@ WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 
 WIN_OTHER      := base/pages.c base/sha256.c base/write.c policy/sbx.c policy/host.c \
                   $(patsubst %,policy/host_%.c,account command file follow look)
 WIN_SHARED     := $(filter-out $(WIN_OTHER),$(wildcard base/*.c policy/*.c)) \
-                  $(wildcard base/windows/*.c) $(wildcard emitters/windows*.c emitters/control*.c) emitters/target.c emitters/plan.c \
+                  $(wildcard base/windows/*.c) $(wildcard emitters/windows*.c emitters/control*.c) emitters/bwrap_text.c emitters/seatbelt_network.c emitters/seatbelt_write.c \
                   emitters/json.c emitters/json_parts.c emitters/windows_schema.c
 WIN_MAINS      := main selftest
 WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe $(WIN)/sbx-launch-test.exe) \

@@ -88,9 +88,8 @@ static void place_parents(struct arena *arena, struct windows_acl *acl)
     }
 }
 
-static void finish_objects(struct windows_build *build)
+void windows_acl_finish(struct windows_acl *acl)
 {
-    struct windows_acl *acl = &build->acl;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < acl->objects.count; i++) {
         struct windows_object *object = &acl->objects.items[i];
@@ -145,7 +144,7 @@ struct windows_acl windows_acl_of(const struct emit_request *request, enum windo
     windows_build_pins(&build);
     windows_build_matches(&build);
     windows_build_requires(&build);
-    finish_objects(&build);
+    windows_acl_finish(&build.acl);
     finish_requires(&build.acl);
     return build.acl;
 }

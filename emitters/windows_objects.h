@@ -22,3 +22,7 @@ struct windows_acl {
 
 /* Of a policy that windows_refuse has passed. Notes say what stays closed though the policy opens it. */
 struct windows_acl windows_acl_of(const struct emit_request *request, enum windows_tier tier);
+
+/* Sorts the objects, makes one of those that stand at one path, and gives placeholders the directories that they lie
+ * in. Lines of the objects say afterwards in which order they stood. */
+void windows_acl_finish(struct windows_acl *acl);

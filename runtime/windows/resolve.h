@@ -50,7 +50,8 @@ struct resolved_spec {
 bool spec_of_bin(const struct resolve_request *request, const char *bytes, size_t length,
                  struct resolved_spec *out);
 
-/* From the bytes of a POLICY.xml. `bin`: those of the POLICY.bin beside it, or NULL. Where a managed layer applies, the
- * specification must equal what that POLICY.bin gives. False with error notes. */
-bool spec_of_xml(const struct resolve_request *request, const char *bytes, size_t length, const char *bin,
-                 size_t bin_length, struct resolved_spec *out);
+/* From the bytes of a POLICY.xml, called `name` without its directory. `bin`: those of the POLICY.bin beside it, or NULL. Where a managed layer applies, the
+ * specification must equal what the compiler makes of
+ * that POLICY.bin and the managed layers without a machine. False with error notes. */
+bool spec_of_xml(const struct resolve_request *request, const char *name, const char *bytes, size_t length,
+                 const char *bin, size_t bin_length, struct resolved_spec *out);
