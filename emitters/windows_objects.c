@@ -88,7 +88,7 @@ static void place_parents(struct arena *arena, struct windows_acl *acl)
     }
 }
 
-void windows_acl_finish(struct windows_acl *acl)
+void windows_acl_finish(struct arena *arena, struct windows_acl *acl)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < acl->objects.count; i++) {
@@ -106,7 +106,7 @@ void windows_acl_finish(struct windows_acl *acl)
             acl->objects.items[kept++] = *object;
     }
     acl->objects.count = kept;
-    place_parents(build->arena, acl);
+    place_parents(arena, acl);
 }
 
 /* ---- conditions ---- */
@@ -144,7 +144,7 @@ struct windows_acl windows_acl_of(const struct emit_request *request, enum windo
     windows_build_pins(&build);
     windows_build_matches(&build);
     windows_build_requires(&build);
-    windows_acl_finish(&build.acl);
+    windows_acl_finish(build.arena, &build.acl);
     finish_requires(&build.acl);
     return build.acl;
 }

@@ -25,4 +25,4 @@ struct windows_acl windows_acl_of(const struct emit_request *request, enum windo
 
 /* Sorts the objects, makes one of those that stand at one path, and gives placeholders the directories that they lie
  * in. Lines of the objects say afterwards in which order they stood. */
-void windows_acl_finish(struct windows_acl *acl);
+void windows_acl_finish(struct arena *arena, struct windows_acl *acl);

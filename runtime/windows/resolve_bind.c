@@ -427,9 +427,9 @@ static void objects_settle(struct job *job)
     for (uint32_t i = 0; i < job->objects.count; i++)
         VECTOR_PUSH(job->arena, &job->acl.objects, job->objects.items[i].object);
     caps_repeat(job);
-    windows_acl_finish(&job->acl);
+    windows_acl_finish(job->arena, &job->acl);
     closed_places_hold(job);
-    windows_acl_finish(&job->acl);
+    windows_acl_finish(job->arena, &job->acl);
     lines_restore(job);
 }
 
