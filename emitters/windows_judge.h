@@ -28,6 +28,12 @@ struct judge {
     struct policy_answers *promised;
     const struct bound_policy *closing; /* only what closes, and everything granted */
     struct {
+        struct spelling {
+            const char *path, *model; /* of a grant or an exception */
+        } * items;
+        uint32_t count, capacity;
+    } spellings;
+    struct {
         const struct query *query;
         struct verdicts verdicts;
     } * last;

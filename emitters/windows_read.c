@@ -12,11 +12,30 @@ bool judge_accepts(const struct judge *judge, enum control control)
     return control_accept(judge->bound, CONTROL_TARGET_WINDOWS, control) != NULL;
 }
 
-/* Whether an accepted exception covers the rule. None covers a managed layer's. */
+/* The path as Windows writes it, or NULL for one that no object can have. */
+static const char *windows_path(const struct judge *judge, const char *path)
+{
+    const char *name = windows_path_from_model(judge->arena, path);
+    return name != NULL && windows_path_problem(name) == NULL ? name : NULL;
+}
+
+/* An automatic grant of what belongs to Windows or to the whole account is left out with a note. */
+static bool is_left_out(const struct judge *judge, const struct bound_rule *rule)
+{
+    const char *path = rule->at.path != NULL ? windows_path(judge, rule->at.path) : NULL;
+    return rule->rule->kind == RULE_GRANT && rule->rule->automatic && path != NULL &&
+           (windows_path_is_protected(path) ||
+            (rule->rule->level == LEVEL_WRITE && windows_path_is_of_system(path)));
+}
+
+/* Whether an accepted exception covers the rule, or a note did when the policy was compiled. No exception covers a
+ * managed layer's. */
 static bool is_excepted(const struct judge *judge, const struct bound_rule *rule)
 {
     if (rule->rule->layer != 0)
         return false;
+    if (is_left_out(judge, rule))
+        return true;
     if (rule->rule->kind == RULE_DENY_EXEC)
         return judge_accepts(judge, CONTROL_EXEC_DENY);
     if (rule->rule->kind != RULE_DENY && !rule->holds_as_deny_write)
@@ -68,13 +87,6 @@ static void grant_all(const struct judge *judge, struct bound_policy *copy)
 
 /* --- the machine ---------------------------------------------------------------------------------------- */
 
-/* The path as Windows writes it, or NULL for one that no object can have. */
-static const char *windows_path(const struct judge *judge, const char *path)
-{
-    const char *name = windows_path_from_model(judge->arena, path);
-    return name != NULL && windows_path_problem(name) == NULL ? name : NULL;
-}
-
 static void put_both(const struct judge *judge, const char *path, bool directory)
 {
     (void)windows_tree_at(judge->bare, path, directory);
@@ -122,17 +134,66 @@ static const enum windows_operation operations[] = {
     [QUERY_RENAME] = WINDOWS_OPERATION_RENAME,
 };
 
-/* The question with the path that the policy speaks of, if this is the same file in another case. */
-static struct query as_spelled(const struct judge *judge, const struct query *query)
+/* What follows the first names of a path, as many as `other` has. */
+static const char *rest_behind(const char *path, const char *other)
+{
+    for (other = strchr(other, '/'); other != NULL; other = strchr(other + 1, '/'))
+        path = strchr(path, '/') + 1;
+    return path + strcspn(path, "/");
+}
+
+/* The question about the file that is there, with its path as the policy's grants and exceptions spell it: case does
+ * not make another file. */
+static struct query as_spelled(const struct judge *judge, const struct query *query,
+                               const struct windows_node *node)
 {
     struct query same = *query;
-    const char *path = windows_path(judge, query->name);
-    const char *plain = query->plain != NULL ? windows_path(judge, query->plain) : NULL;
-    if (path != NULL && plain != NULL && windows_path_equal(path, plain)) {
-        same.name = query->plain;
-        same.length = strlen(query->plain);
+    const struct spelling *longest = NULL;
+    same.name = windows_path_to_model(judge->arena, node->path);
+    for (uint32_t i = 0; i < judge->spellings.count; i++) {
+        const struct spelling *spelling = &judge->spellings.items[i];
+        if (windows_path_covers(spelling->path, node->path) &&
+            (longest == NULL || windows_path_covers(longest->path, spelling->path)))
+            longest = spelling;
     }
+    if (longest != NULL)
+        same.name = arena_join(judge->arena, longest->model, rest_behind(same.name, longest->model));
+    same.length = strlen(same.name);
     return same;
+}
+
+static void add_spelling(struct judge *judge, const struct bound_path *at)
+{
+    const char *path = at->path != NULL && !at->pattern ? windows_path(judge, at->path) : NULL;
+    if (path != NULL)
+        VECTOR_PUSH(judge->arena, &judge->spellings, (struct spelling){path, at->path});
+}
+
+static void find_spellings(struct judge *judge)
+{
+    for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
+        const struct bound_rule *rule = &judge->bound->rules.items[i];
+        if (rule->dropped)
+            continue;
+        if (grants(rule))
+            add_spelling(judge, &rule->at);
+        for (uint32_t j = 0; j < rule->except_count; j++)
+            add_spelling(judge, &rule->except[j]);
+    }
+}
+
+/* Whether a deny names something at or below the path, perhaps in another case: then it may have to keep its name. A
+ * program that may not be started keeps it too. */
+static bool holds_denied(const struct judge *judge, const char *path)
+{
+    for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
+        const struct bound_rule *rule = &judge->bound->rules.items[i];
+        bool denies = rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC;
+        const char *denied = denies && !rule->dropped ? windows_path(judge, rule->at.path) : NULL;
+        if (denied != NULL && windows_path_covers(path, denied))
+            return true;
+    }
+    return false;
 }
 
 /* Whether a rule closes the place, and not only that nothing opens it. */
@@ -159,7 +220,11 @@ static bool is_left_open(const struct judge *judge, const struct query *query, c
     struct reply promised = policy_answer(judge->promised, query);
     if (wanted->text == NULL || !reply_agrees(wanted, &promised))
         return true;
-    return query->kind == QUERY_RENAME && judge->spec->tier != WINDOWS_APPCONTAINER &&
+    if (query->kind != QUERY_RENAME)
+        return false;
+    if (strcmp(wanted->text, "allow") == 0)
+        return holds_denied(judge, windows_path(judge, query->name));
+    return judge->spec->tier != WINDOWS_APPCONTAINER &&
            (judge_accepts(judge, CONTROL_FS_WRITE) || begins_area(judge, query));
 }
 
@@ -203,13 +268,15 @@ static bool lies_below_file(const struct windows_node *node)
 
 static struct verdicts judge_path(const struct judge *judge, const struct query *query)
 {
-    const struct query same = as_spelled(judge, query);
-    struct reply wanted = policy_answer(judge->answers, &same);
     const char *path = windows_path(judge, query->name);
-    if (path == NULL || is_left_open(judge, &same, &wanted))
+    if (path == NULL)
         return (struct verdicts){0};
     const struct windows_node *node = windows_tree_at(judge->tree, path, false);
     const struct windows_node *bare = windows_tree_at(judge->bare, path, false);
+    const struct query same = as_spelled(judge, query, node);
+    struct reply wanted = policy_answer(judge->answers, &same);
+    if (is_left_open(judge, &same, &wanted))
+        return (struct verdicts){0};
     if (lies_below_file(node))
         return (struct verdicts){0};
     bool allow = strcmp(wanted.text, "allow") == 0;
@@ -297,6 +364,7 @@ bool read_windows(const struct read_request *request, struct reader_list *reader
     judge->token = windows_fixture_token(request->arena, judge->spec->tier, judge->spec->capabilities);
     judge->bare = windows_fixture(request->arena);
     judge->tree = windows_fixture(request->arena);
+    find_spellings(judge);
     struct bound_policy *promised = part_of(judge, is_excepted);
     struct bound_policy *closing = part_of(judge, is_excepted_or_grants);
     grant_all(judge, closing);
