@@ -7,14 +7,17 @@
 
 enum { SYNCHRONISE = 0x100000, WRITES_CHECKED = 0x116 };
 
-/* Which of the rights in a deny this tier claims to withhold. Without a package or a label to go by, only
- * what Windows surely asks the restricting list for. */
+/* Which of the rights in a deny this tier claims to withhold: all by a package, as much as a label above Low
+ * does, and else only what Windows surely asks the restricting list for. */
 static uint32_t claimed(const struct applying *applying, const struct windows_object *said, uint32_t denies)
 {
+    const uint32_t hides = WINDOWS_NO_READ_UP | WINDOWS_NO_WRITE_UP | WINDOWS_NO_EXECUTE_UP;
     denies &= ~(uint32_t)SYNCHRONISE;
     if (applying->apply->spec->tier == WINDOWS_APPCONTAINER)
         return denies;
-    return said->label.present ? denies : denies & WRITES_CHECKED;
+    if (!said->label.present || said->label.level == WINDOWS_LOW)
+        return denies & WRITES_CHECKED;
+    return (said->label.policy & hides) == hides ? denies : denies & WINDOWS_DENY_WRITE;
 }
 
 static bool judge_closed(const struct applying *applying, const struct windows_object *said, const char *path,
@@ -56,7 +59,7 @@ static enum walk_answer judge_visit(void *context, const struct walk_entry *entr
         return WALK_NOT_BELOW;
     if (entry->is->link)
         return WALK_ON;
-    if (acl->read(acl, judge->applying->apply->arena, entry->object, &descriptor) != ACL_OK) {
+    if (acl->read(acl, entry->arena, entry->object, &descriptor) != ACL_OK) {
         place_refuse(judge->applying, SBX485_STILL_OPEN, &judge->said,
                      "the access control list of %s cannot be read back",
                      escape_windows(judge->applying->apply->notes->arena, entry->path));

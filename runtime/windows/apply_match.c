@@ -36,7 +36,7 @@ static bool is_excepted(const struct search *search, const char *path, const cha
 static enum walk_answer search_visit(void *context, const struct walk_entry *entry)
 {
     const struct search *search = context;
-    const char *model = model_of(search->applying->apply->arena, entry->path);
+    const char *model = model_of(entry->arena, entry->path);
     size_t length = strlen(model);
     if (is_excepted(search, entry->path, model))
         return WALK_NOT_BELOW;
@@ -48,8 +48,8 @@ static enum walk_answer search_visit(void *context, const struct walk_entry *ent
                      escape_windows(search->applying->apply->notes->arena, entry->path));
         return WALK_FAIL;
     }
-    plan_deny(search->applying, entry->path, search->match->ace.mask, &search->match->label,
-              search->match->rule);
+    plan_deny(search->applying, arena_strdup(search->applying->apply->arena, entry->path),
+              search->match->ace.mask, &search->match->label, search->match->rule);
     return WALK_NOT_BELOW;
 }
 

@@ -69,10 +69,11 @@ static void note_links(const struct repeat *repeat, const struct walk_entry *ent
 static void repeat_add(const struct repeat *repeat, const struct walk_entry *entry)
 {
     struct applying *applying = repeat->applying;
+    struct arena *arena = applying->apply->arena;
     struct place place = {
         .said =
             {
-                .path = entry->path,
+                .path = arena_strdup(arena, entry->path),
                 .cap = true,
                 .aces = {{
                     .deny = true,
@@ -87,7 +88,9 @@ static void repeat_add(const struct repeat *repeat, const struct walk_entry *ent
         .within = true,
         .is = *entry->is,
     };
-    VECTOR_PUSH(applying->apply->arena, &applying->places, place);
+    place.is.volume = arena_strdup(arena, place.is.volume);
+    place.is.path = arena_strdup(arena, place.is.path);
+    VECTOR_PUSH(arena, &applying->places, place);
 }
 
 static enum walk_answer repeat_visit(void *context, const struct walk_entry *entry)
@@ -99,7 +102,7 @@ static enum walk_answer repeat_visit(void *context, const struct walk_entry *ent
         return WALK_NOT_BELOW;
     if (entry->is->link)
         return WALK_ON;
-    uint32_t error = acl->read(acl, repeat->applying->apply->arena, entry->object, &descriptor);
+    uint32_t error = acl->read(acl, entry->arena, entry->object, &descriptor);
     if (error != ACL_OK) {
         place_refuse(repeat->applying, SBX484_CHANGE_REFUSED, &repeat->said,
                      "the access control list of %s cannot be read (error %u)",

@@ -1,22 +1,56 @@
 /* apply_walk.c - see apply_walk.h. */
 #include "runtime/windows/apply_walk.h"
 
+#include "runtime/windows/walk.h"
+
 #include "base/escape.h"
-#include "base/vector.h"
 
 #include <string.h>
 
-/* Directories that are still to be listed: a stack of its own, since a tree may be as deep as a path is
- * long. */
-struct pending {
-    const char **items;
-    uint32_t count, capacity;
+static const char failed[] = "";
+
+struct looking {
+    const struct place_walk *for_whom;
+    struct walk walk;
+    const char *top;
 };
 
-static bool walk_refuse(const struct place_walk *walk, const char *path, const char *what, uint32_t error)
+static const char *looking_fail(const struct looking *looking, const char *path, const char *what,
+                                uint32_t error)
 {
-    return place_refuse(walk->applying, SBX483_PLACE_UNFIT, walk->said, "%s below it cannot be %s (error %u)",
-                        escape_windows(walk->applying->apply->arena, path), what, (unsigned)error);
+    const struct place_walk *walk = looking->for_whom;
+    place_refuse(walk->applying, SBX483_PLACE_UNFIT, walk->said, "%s below it cannot be %s (error %u)",
+                 escape_windows(walk->applying->apply->arena, path), what, (unsigned)error);
+    return failed;
+}
+
+/* What is exchanged for a link meanwhile leads elsewhere, and what lies there is none of this tree. */
+static bool is_below(const struct looking *looking, const struct acl_identity *is)
+{
+    return windows_path_covers(looking->top, is->path);
+}
+
+static const char *entry_look(struct looking *looking, struct arena *arena, const char *path)
+{
+    const struct acl_operations *acl = looking->walk.acl;
+    struct acl_object *object;
+    struct acl_identity is;
+    uint32_t error = acl->open(acl, arena, path, 0, &object);
+    if (error == ACL_MISSING)
+        return NULL;
+    if (error != ACL_OK)
+        return looking_fail(looking, path, "looked at", error);
+    error = acl->identify(acl, arena, object, &is);
+    enum walk_answer answer = WALK_NOT_BELOW;
+    if (error == ACL_OK && is_below(looking, &is))
+        answer = looking->for_whom->visit(looking->for_whom->context,
+                                          &(struct walk_entry){path, object, &is, arena});
+    acl->close(acl, object);
+    if (error != ACL_OK)
+        return looking_fail(looking, path, "looked at", error);
+    if (answer == WALK_ON && is.directory && !is.link)
+        walk_push(&looking->walk, path, NULL);
+    return answer != WALK_FAIL ? NULL : failed;
 }
 
 static const char *path_below(struct arena *arena, const char *directory, const char *name)
@@ -25,64 +59,43 @@ static const char *path_below(struct arena *arena, const char *directory, const 
     return arena_format(arena, "%s%s%s", directory, directory[length - 1] == '\\' ? "" : "\\", name);
 }
 
-static bool entry_visit(const struct place_walk *walk, struct pending *pending, const char *path)
+static const char *directory_visit(void *context, struct arena *arena, struct acl_object *directory,
+                                   const struct acl_identity *identity, const void *carried,
+                                   const struct acl_names *names)
 {
-    const struct acl_operations *acl = walk->applying->apply->acl;
-    struct arena *arena = walk->applying->apply->arena;
-    struct acl_object *object;
-    struct acl_identity is;
-    uint32_t error = acl->open(acl, arena, path, 0, &object);
-    if (error == ACL_MISSING)
-        return true;
-    if (error != ACL_OK)
-        return walk_refuse(walk, path, "looked at", error);
-    error = acl->identify(acl, arena, object, &is);
-    enum walk_answer answer = WALK_FAIL;
-    if (error == ACL_OK)
-        answer = walk->visit(walk->context, &(struct walk_entry){path, object, &is});
-    acl->close(acl, object);
-    if (error != ACL_OK)
-        return walk_refuse(walk, path, "looked at", error);
-    if (answer == WALK_ON && is.directory && !is.link)
-        VECTOR_PUSH(arena, pending, path);
-    return answer != WALK_FAIL;
+    struct looking *looking = context;
+    struct applying *applying = looking->for_whom->applying;
+    const char *stop = NULL;
+    (void)directory;
+    (void)carried;
+    for (uint32_t i = 0; i < names->count && stop == NULL; i++) {
+        applying->entries++;
+        stop = place_in_time(applying, looking->for_whom->said)
+                   ? entry_look(looking, arena, path_below(arena, identity->path, names->items[i]))
+                   : failed;
+    }
+    return stop;
 }
 
-/* A directory that was exchanged for a link since it was visited is not gone into. */
-static bool directory_list(const struct place_walk *walk, const char *path, struct acl_names *names)
+static const char *directory_closed(void *context, const char *path, const void *carried, uint32_t code)
 {
-    const struct acl_operations *acl = walk->applying->apply->acl;
-    struct arena *arena = walk->applying->apply->arena;
-    struct acl_object *object;
-    struct acl_identity is;
-    uint32_t error = acl->open(acl, arena, path, ACL_LIST, &object);
-    if (error == ACL_MISSING)
-        return true;
-    if (error != ACL_OK)
-        return walk_refuse(walk, path, "listed", error);
-    error = acl->identify(acl, arena, object, &is);
-    if (error == ACL_OK && is.directory && !is.link)
-        error = acl->list(acl, arena, object, names);
-    acl->close(acl, object);
-    return error == ACL_OK || walk_refuse(walk, path, "listed", error);
+    (void)carried;
+    return looking_fail(context, path, "listed", code);
 }
 
 bool place_walk_run(const struct place_walk *walk, const char *top)
 {
-    struct arena *arena = walk->applying->apply->arena;
-    struct pending pending = {0};
-    VECTOR_PUSH(arena, &pending, top);
-    while (pending.count > 0) {
-        const char *directory = pending.items[--pending.count];
-        struct acl_names names = {0};
-        if (!directory_list(walk, directory, &names))
-            return false;
-        for (uint32_t i = 0; i < names.count; i++) {
-            walk->applying->entries++;
-            if (!place_in_time(walk->applying, walk->said) ||
-                !entry_visit(walk, &pending, path_below(arena, directory, names.items[i])))
-                return false;
-        }
-    }
-    return true;
+    struct looking looking = {
+        .for_whom = walk,
+        .top = top,
+        .walk =
+            {
+                .acl = walk->applying->apply->acl,
+                .arena = walk->applying->apply->arena,
+                .visit = directory_visit,
+                .closed = directory_closed,
+                .context = &looking,
+            },
+    };
+    return walk_run(&looking.walk, top, NULL) == NULL;
 }

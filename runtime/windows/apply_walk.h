@@ -1,12 +1,14 @@
-/* apply_walk.h - goes through a directory tree without following links, within the time of apply_run. */
+/* apply_walk.h - looks at every entry of a directory tree (walk.h), within the time of apply_run. */
 #pragma once
 
 #include "runtime/windows/apply_place.h"
 
+/* All of it is gone after the call: who keeps something copies it. */
 struct walk_entry {
-    const char *path; /* in the arena of apply */
+    const char *path;
     struct acl_object *object;
     const struct acl_identity *is;
+    struct arena *arena;
 };
 
 enum walk_answer { WALK_ON, WALK_NOT_BELOW, WALK_FAIL };
@@ -15,7 +17,7 @@ struct place_walk {
     struct applying *applying;
     const struct windows_object *said; /* why the tree is looked through, for messages; stays where it is */
     void *context;
-    /* Of every entry below the top, directories before what lies in them. `entry` is good during the call. */
+    /* Of every entry below the top, directories before what lies in them. */
     enum walk_answer (*visit)(void *context, const struct walk_entry *entry);
 };
 
