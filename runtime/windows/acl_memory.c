@@ -48,7 +48,7 @@ static bool steps_on(struct acl_memory *memory)
     return !fault->dead;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------ */
+/* --- names ---------------------------------------------------------------------------------------------- */
 
 static struct node *child_named(const struct acl_memory *memory, const struct node *parent, const char *name,
                                 size_t length)
@@ -91,7 +91,7 @@ static const char *path_of(struct arena *arena, const struct node *node)
     return arena_format(arena, "%s\\%s", path_of(arena, node->parent), node->name);
 }
 
-/* --- making ----------------------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------------------------- */
 
 /* What an object takes over from an entry of its directory ([MS-DTYP] 2.5.3.4.1); false: nothing. */
 static bool inherited(const struct windows_entry *from, bool directory, struct windows_entry *entry)
@@ -146,7 +146,7 @@ static struct node *directory_of(const struct acl_memory *memory, const char *pa
     return node != NULL && node->content == NULL ? node : NULL;
 }
 
-/* --- operations ------------------------------------------------------------------------------------------- */
+/* --- operations ----------------------------------------------------------------------------------------- */
 
 static uint32_t open_node(struct arena *arena, struct node *node, unsigned access, struct acl_object **object)
 {
@@ -354,7 +354,7 @@ const struct acl_operations *acl_memory_operations(const struct acl_memory *memo
     return &memory->operations;
 }
 
-/* --- what others do --------------------------------------------------------------------------------------- */
+/* --- what others do ------------------------------------------------------------------------------------- */
 
 bool acl_memory_add(struct acl_memory *memory, const char *path, const char *content, const char *text)
 {

@@ -11,7 +11,7 @@
 
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
-/* --- the file --------------------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------------------- */
 
 /* Opens it for one operation, alone. */
 static HANDLE lock_file(struct arena *arena)
@@ -78,7 +78,7 @@ static bool write_line(struct arena *arena, HANDLE file, const char *key, const 
            SetEndOfFile(file);
 }
 
-/* --- operations ------------------------------------------------------------------------------------------- */
+/* --- operations ----------------------------------------------------------------------------------------- */
 
 static uint32_t sidecar_open(const struct acl_operations *acl, struct arena *arena, const char *path,
                              unsigned access, struct acl_object **object)

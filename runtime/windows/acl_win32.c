@@ -51,7 +51,7 @@ const wchar_t *acl_wide_path(struct arena *arena, const char *path)
     return wide_from(arena, whole ? path : arena_format(arena, "\\\\?\\%s", path));
 }
 
-/* --- opening ---------------------------------------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------------------------------------- */
 
 static DWORD rights(unsigned access)
 {
@@ -131,7 +131,7 @@ static void machine_close(const struct acl_operations *acl, struct acl_object *o
     CloseHandle(object->handle);
 }
 
-/* --- identity --------------------------------------------------------------------------------------------- */
+/* --- identity ------------------------------------------------------------------------------------------- */
 
 static const char *final_path(struct arena *arena, HANDLE handle, DWORD form)
 {
@@ -176,7 +176,7 @@ static uint32_t machine_identify(const struct acl_operations *acl, struct arena 
     return ACL_OK;
 }
 
-/* --- descriptors ------------------------------------------------------------------------------------------ */
+/* --- descriptors ---------------------------------------------------------------------------------------- */
 
 static uint32_t machine_read(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
                              struct windows_descriptor *descriptor)
@@ -239,7 +239,7 @@ static uint32_t machine_write_label(const struct acl_operations *acl, struct are
     return set_security(object, LABEL_SECURITY_INFORMATION, &security);
 }
 
-/* --- directories ------------------------------------------------------------------------------------------ */
+/* --- directories ---------------------------------------------------------------------------------------- */
 
 static bool add_name(struct arena *arena, const FILE_ID_BOTH_DIR_INFO *entry, struct acl_names *names)
 {
@@ -275,7 +275,7 @@ static uint32_t machine_list(const struct acl_operations *acl, struct arena *are
     return GetLastError() == ERROR_NO_MORE_FILES ? ACL_OK : acl_last_error();
 }
 
-/* --- making and removing ---------------------------------------------------------------------------------- */
+/* --- making and removing -------------------------------------------------------------------------------- */
 
 static bool write_content(HANDLE handle, const char *content)
 {

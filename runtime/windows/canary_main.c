@@ -49,7 +49,7 @@ static DWORD try_open(const wchar_t *path, DWORD rights)
     return 0;
 }
 
-static DWORD try_one(struct arena *arena, const char *word, const char *path)
+unsigned long canary_try(struct arena *arena, const char *word, const char *path)
 {
     const size_t open = sizeof CANARY_OPEN - 1;
     const wchar_t *wide = path_of(arena, path);
@@ -70,7 +70,7 @@ int canary_main(int count, char *const *arguments)
     if (arena == NULL)
         return EXIT_FAILURE;
     for (int i = 0; i + 1 < count; i += 2)
-        printf("%d %lu\n", i / 2, try_one(arena, arguments[i], arguments[i + 1]));
+        printf("%d %lu\n", i / 2, canary_try(arena, arguments[i], arguments[i + 1]));
     puts(CANARY_END);
     arena_destroy(arena);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

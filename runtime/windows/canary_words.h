@@ -1,6 +1,8 @@
 /* canary_words.h - how the launcher and its canary understand each other. */
 #pragma once
 
+#include "base/arena.h"
+
 /* What the canary tries; each is followed by a path. */
 #define CANARY_CREATE "create" /* a file that is not there, and a byte into it */
 #define CANARY_READ "read"     /* the first byte of a file */
@@ -9,3 +11,6 @@
 /* It answers each with a line "NUMBER ERROR": 0, or the error of Windows; and after the last with this
  * one. */
 #define CANARY_END "end"
+
+/* What came of one attempt: 0, or the error of Windows (canary_main.c). */
+unsigned long canary_try(struct arena *arena, const char *word, const char *path);

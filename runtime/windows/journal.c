@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* --- the file --------------------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------------------- */
 
 bool journal_is_named(const char *name, const char *suffix)
 {
@@ -93,7 +93,7 @@ struct journal *journal_begin(const struct journal_place *place, const struct jo
     return NULL;
 }
 
-/* --- changes ---------------------------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------------------------- */
 
 static const char *problem(struct journal *journal, const struct acl_identity *identity, const char *what,
                            uint32_t code)
@@ -244,7 +244,7 @@ const char *journal_apply(struct journal *journal, struct acl_object *object,
     return error;
 }
 
-/* --- placeholders ----------------------------------------------------------------------------------------- */
+/* --- placeholders --------------------------------------------------------------------------------------- */
 
 /* A name beside `path` that nobody else uses: what has it is the run's own even if no record says more. */
 static const char *maker_name(struct journal *journal, const char *path)
@@ -307,7 +307,7 @@ const char *journal_spread(struct journal *journal, struct journal_sentences *no
     return spread_all(journal, notes);
 }
 
-/* --- the end ---------------------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------------------------- */
 
 void journal_end(struct journal *journal, struct journal_sentences *left)
 {

@@ -17,7 +17,7 @@ static uint32_t checksum(const uint8_t *bytes, size_t length)
     return ~sum;
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------- */
 
 static void set32(char *at, uint32_t value)
 {
@@ -120,7 +120,7 @@ bool journal_record_write(const struct journal_record *record, struct buffer *ou
     return true;
 }
 
-/* --- reading ---------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------- */
 
 struct cursor {
     struct arena *arena;

@@ -1,7 +1,7 @@
 #include "runtime/windows/claims.h"
 #include "runtime/windows/revert.h"
 
-/* --- after a launcher that has died ----------------------------------------------------------------------- */
+/* --- after a launcher that has died --------------------------------------------------------------------- */
 
 static void recover_file(const struct journal_place *place, const char *name, struct journal_file *file,
                          struct journal_sentences *done, struct journal_sentences *left)
@@ -40,7 +40,7 @@ void journal_recover(const struct journal_place *place, struct journal_sentences
     }
 }
 
-/* --- what there is ---------------------------------------------------------------------------------------- */
+/* --- what there is -------------------------------------------------------------------------------------- */
 
 struct doctor {
     const struct journal_place *place;

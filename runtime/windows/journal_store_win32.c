@@ -36,7 +36,7 @@ static const char *path_in(struct arena *arena, const struct journal_store *stor
     return arena_format(arena, "%s\\%s", state_of(store)->directory, name);
 }
 
-/* --- locks ------------------------------------------------------------------------------------------------ */
+/* --- locks ---------------------------------------------------------------------------------------------- */
 
 /* Locks are on bytes far behind all data: a lock keeps others from reading what it covers. */
 enum { LIFE = 1, TURN = 2, QUEUE = 3 };
@@ -85,7 +85,7 @@ static void store_turn_end(const struct journal_store *store)
     unlock(state_of(store)->turn, TURN);
 }
 
-/* --- files ------------------------------------------------------------------------------------------------ */
+/* --- files ---------------------------------------------------------------------------------------------- */
 
 static uint32_t store_list(const struct journal_store *store, struct arena *arena, struct acl_names *names)
 {
@@ -219,7 +219,7 @@ static bool store_name(const struct journal_store *store, char name[33])
     return true;
 }
 
-/* --- the directory ---------------------------------------------------------------------------------------- */
+/* --- the directory -------------------------------------------------------------------------------------- */
 
 const char *journal_state_directory(struct arena *arena, const char **error)
 {

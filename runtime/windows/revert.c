@@ -43,7 +43,7 @@ static void turn_end(struct revert *revert)
     revert->place->store->turn_end(revert->place->store);
 }
 
-/* --- one object ------------------------------------------------------------------------------------------- */
+/* --- one object ----------------------------------------------------------------------------------------- */
 
 /* What the object is to become: `found` without what is the run's own. `record`: of the object, or NULL. */
 static struct windows_descriptor without_run(struct revert *revert, struct arena *arena,
@@ -151,7 +151,7 @@ static void revert_objects(struct revert *revert)
     }
 }
 
-/* --- what lies below -------------------------------------------------------------------------------------- */
+/* --- what lies below ------------------------------------------------------------------------------------ */
 
 static const char *closed(void *context, const char *path, const void *carried, uint32_t code)
 {
@@ -256,7 +256,7 @@ static void revert_trees(struct revert *revert)
     }
 }
 
-/* --- placeholders ----------------------------------------------------------------------------------------- */
+/* --- placeholders --------------------------------------------------------------------------------------- */
 
 static const char *last_name(const char *path)
 {
@@ -313,7 +313,7 @@ static void remove_placeholders(struct revert *revert)
     turn_end(revert);
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------------------ */
 
 static void remove_package(struct revert *revert)
 {

@@ -31,7 +31,7 @@ struct batch {
     uint32_t count;
 };
 
-/* --- which trees ------------------------------------------------------------------------------------------ */
+/* --- which trees ---------------------------------------------------------------------------------------- */
 
 static bool is_root(const struct roots *roots, const struct acl_identity *identity)
 {
@@ -89,7 +89,7 @@ static const struct windows_entry *label_of(const struct journal *journal, struc
     return NULL;
 }
 
-/* --- one directory ---------------------------------------------------------------------------------------- */
+/* --- one directory -------------------------------------------------------------------------------------- */
 
 /* An object that cannot be changed stays closed to the command; where something is denied, that is no comfort. */
 static const char *left_out(struct spread *spread, const char *path, bool needed, uint32_t code)
@@ -218,7 +218,7 @@ static const char *visit(void *context, struct arena *arena, struct acl_object *
     return error;
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------ */
+/* --- all of them ---------------------------------------------------------------------------------------- */
 
 static const char *spread_root(struct spread *spread, struct arena *arena, const struct acl_identity *root,
                                uint32_t *number)
