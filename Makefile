@@ -276,7 +276,7 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(XML_CUT) $(ARCHIVES)
 bench: all $(BENCH)
 	bench/run $(BUILD)
 
-# Random input for the parser, the readers of .bin files and Seatbelt profiles, and the questions of why, FUZZ_SECONDS
+# Random input for the parser, the readers of .bin files, profiles and specifications, and the questions of why, FUZZ_SECONDS
 # each (clang).
 FUZZ_SECONDS ?= 60
 FUZZ         := build/fuzz
@@ -307,7 +307,7 @@ check-bubblewraps: all $(ESCAPE) $(MACOS_TEST)
 # Names of packages: Debian and Ubuntu, Fedora. What is there already is not asked for again.
 DEBIAN := gcc libc6-dev make flex bison pkg-config libxml2-dev libseccomp-dev libsodium-dev libjansson-dev libevent-dev \
           libutf8proc-dev libcmocka-dev bubblewrap git python3 python3-jsonschema util-linux iproute2
-FEDORA := gcc glibc-static make flex bison pkgconf libxml2-devel libseccomp-devel libsodium-static jansson-devel \
+FEDORA := gcc glibc-static make flex bison pkgconf libxml2-devel libxml2-static libseccomp-devel libsodium-static jansson-devel \
           libevent-devel utf8proc-devel libcmocka-devel bubblewrap git python3 python3-jsonschema util-linux iproute \
           libasan libubsan
 # What tests/sandbox/work_*.py do their work with.

@@ -8,6 +8,7 @@
 #include <libxml/parser.h>
 #include <libxml/xmlschemas.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
 
 #if LIBXML_VERSION >= 21200
@@ -29,8 +30,10 @@ struct load {
     xmlSchemaSAXPlugPtr plug;
     bool refused;
     int line;
-    char message[600]; /* the first thing that was wrong, as libxml2 says it */
+    char message[640]; /* the first thing that was wrong, as libxml2 says it; its middle may be left out */
 };
+
+static const char no_memory[] = "there is not enough memory";
 
 /* ---- what libxml2 finds ---- */
 
@@ -40,14 +43,20 @@ static void refuse(struct load *load, const char *message)
         return;
     load->refused = true;
     load->line = load->parser != NULL && load->parser->input != NULL ? load->parser->input->line : 0;
-    strncpy(load->message, message, sizeof load->message - 1);
+    size_t length = strlen(message), most = sizeof load->message / 2 - 8;
+    if (length < sizeof load->message)
+        memcpy(load->message, message, length);
+    else
+        (void)snprintf(load->message, sizeof load->message, "%.*s ... %s", (int)most, message,
+                       message + length - most);
     if (load->parser != NULL)
         xmlStopParser(load->parser);
 }
 
 static void error_received(void *data, error_record error)
 {
-    refuse(data, error->message != NULL ? error->message : "it cannot be read");
+    bool exhausted = error->code == XML_ERR_NO_MEMORY || error->message == NULL;
+    refuse(data, exhausted ? no_memory : error->message);
 }
 
 /* The text without every `word`. */
@@ -77,7 +86,8 @@ static const char *message_text(const struct load *load, struct arena *arena)
     size_t length = strlen(text);
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '.'))
         text[--length] = '\0';
-    return arena_format(arena, "line %d: %s", load->line, escape_windows(arena, text));
+    const char *shown = escape_windows(arena, text);
+    return load->line > 0 ? arena_format(arena, "line %d: %s", load->line, shown) : shown;
 }
 
 /* ---- events ---- */
@@ -178,7 +188,7 @@ static void release(struct load *load)
 static bool read_document(struct load *load, const char *bytes, size_t length)
 {
     if (setjmp(load->exhausted) != 0) {
-        refuse(load, "there is not enough memory");
+        refuse(load, no_memory);
         return false;
     }
     arena_on_exhausted(load->arena, &load->exhausted);
@@ -220,7 +230,7 @@ const struct windows_spec *windows_load(struct arena *arena, const char *bytes, 
         return NULL;
     struct arena *own = arena_create(length);
     if (own == NULL) {
-        *error = "there is not enough memory";
+        *error = no_memory;
         return NULL;
     }
     struct windows_elements *elements = elements_read(arena, own, bytes, length, error);

@@ -176,7 +176,7 @@ static const char *start_problem(const char *bytes, size_t length)
 {
     size_t declared = sizeof declaration - 1;
     if (length > WINDOWS_XML_SIZE)
-        return "it is larger than 16 MiB";
+        return "it is larger than 8 MiB";
     if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         return "it starts with a byte order mark";
     if (length < declared || memcmp(bytes, declaration, declared) != 0)

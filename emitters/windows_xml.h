@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum {
-    WINDOWS_XML_SIZE = 16 << 20,
+    WINDOWS_XML_SIZE = 8 << 20,
     WINDOWS_XML_ELEMENTS = 200000,
     WINDOWS_XML_DEPTH = 8,
     WINDOWS_XML_ATTRIBUTES = 16, /* of one element */

@@ -50,7 +50,7 @@ static const char *find_target(struct job *job)
     job->output = options->output != NULL
                       ? options->output
                       : arena_format(arena, "%s%s", stem(arena, file), job->target->suffix);
-    if (strcmp(job->output, file) == 0)
+    if (strcmp(job->output, file) == 0 && strcmp(file, "-") != 0)
         return "the result would replace the policy itself";
     return NULL;
 }

@@ -421,6 +421,8 @@ static void test_message(void **state)
     assert_non_null(strstr(said, "\\xc2\\x9b"));
     assert_null(strstr(said, "\xc2\x9b"));
     assert_true(strlen(said) < 1200);
+    assert_non_null(strstr(said, " ... "));
+    assert_non_null(strstr(said, "is not an element of the set {'private'}"));
     arena_destroy(arena);
 }
 

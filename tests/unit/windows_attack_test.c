@@ -1,0 +1,327 @@
+/* windows_attack_test.c - what is made to make a reader of XML wait, grow or look elsewhere is refused in bounded time
+ * and memory, and so is read what is as large as a specification may be. */
+#include "tests/unit/windows_document.h"
+
+#include "base/buffer.h"
+#include "emitters/windows_spec.h"
+#include "emitters/windows_xml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The sanitizers make everything slower, and keep what was freed. */
+enum { SECONDS_MOST = SBX_SANITIZED ? 30 : 3, MEGABYTES_MOST = 128 };
+
+static void repeat(struct buffer *out, const char *text, size_t times)
+{
+    for (size_t i = 0; i < times; i++)
+        buffer_string(out, text);
+}
+
+/* The document with `put`'s bytes instead of its objects. */
+static void around_objects(struct buffer *out, void (*put)(struct buffer *out))
+{
+    const char *objects = strstr(document_text, "    <object"), *end = strstr(document_text, "  </acl>");
+    buffer_bytes(out, document_text, (size_t)(objects - document_text));
+    put(out);
+    buffer_string(out, end);
+}
+
+static void put_start(struct buffer *out, const char *extra)
+{
+    buffer_string(out, DOCUMENT_HEAD);
+    buffer_string(out, extra);
+    buffer_string(out, document_text + strlen(DOCUMENT_HEAD));
+}
+
+static void laughs(struct buffer *out)
+{
+    struct buffer type = buffer_in(out->arena);
+    buffer_string(&type, "<!DOCTYPE sbx-windows [<!ENTITY l0 \"ha\">");
+    for (int i = 1; i < 12; i++) {
+        buffer_format(&type, "<!ENTITY l%d \"", i);
+        for (int j = 0; j < 10; j++)
+            buffer_format(&type, "&l%d;", i - 1);
+        buffer_string(&type, "\">");
+    }
+    buffer_string(&type, "]>\n");
+    put_start(out, type.bytes);
+}
+
+static void external_entity(struct buffer *out)
+{
+    put_start(out, "<!DOCTYPE sbx-windows [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>\n");
+}
+
+static void external_type(struct buffer *out)
+{
+    put_start(out, "<!DOCTYPE sbx-windows SYSTEM \"http://127.0.0.1:9/sbx.dtd\">\n");
+}
+
+static void stylesheet(struct buffer *out)
+{
+    put_start(out, "<?xml-stylesheet href=\"http://127.0.0.1:9/a.xsl\"?>\n");
+}
+
+static void put_value(struct buffer *out, const char *text, size_t times)
+{
+    buffer_string(out, "    <object path=\"C:\\");
+    repeat(out, text, times);
+    buffer_string(out, "\" kind=\"any\" on-missing=\"skip\" rule=\"a\"/>\n");
+}
+
+static void huge_value(struct buffer *out)
+{
+    put_value(out, "aaaaa", 1 << 20);
+}
+
+static void enormous_value(struct buffer *out)
+{
+    put_value(out, "aaaaaaaaaa", 1 << 20);
+}
+
+static void huge_name(struct buffer *out)
+{
+    buffer_string(out, "    <");
+    repeat(out, "aaaaa", 1 << 20);
+    buffer_string(out, "/>\n");
+}
+
+static void huge_comment(struct buffer *out)
+{
+    buffer_string(out, "<!--");
+    repeat(out, "- - a", 1 << 20);
+    buffer_string(out, "-->\n");
+}
+
+static void huge_text(struct buffer *out)
+{
+    repeat(out, "     ", 1 << 20);
+}
+
+static void too_large(struct buffer *out)
+{
+    repeat(out, "<!--           -->\n", 1 << 20);
+}
+
+static void deep(struct buffer *out)
+{
+    repeat(out, "<a>", 10000);
+    repeat(out, "</a>", 10000);
+}
+
+static void many_elements(struct buffer *out)
+{
+    repeat(out, "<a/>", WINDOWS_XML_ELEMENTS);
+}
+
+static void many_attributes(struct buffer *out)
+{
+    buffer_string(out, "    <object");
+    for (int i = 0; i < 100000; i++)
+        buffer_format(out, " a%d=\"\"", i);
+    buffer_string(out, "/>\n");
+}
+
+static void one_attribute_often(struct buffer *out)
+{
+    buffer_string(out, "    <object");
+    repeat(out, " path=\"\"", 15);
+    buffer_string(out, "/>\n");
+}
+
+static void put_object(struct buffer *out, const char *path)
+{
+    buffer_format(out,
+                  "    <object path=\"%s\" kind=\"any\" on-missing=\"skip\" rule=\"grant\">\n"
+                  "      <ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" inherit=\"true\"/>\n"
+                  "    </object>\n",
+                  path);
+}
+
+static void one_path_often(struct buffer *out)
+{
+    for (int i = 0; i < 40000; i++)
+        put_object(out, i < 39999 ? arena_format(out->arena, "C:\\%05d", i) : "C:\\00000");
+}
+
+static void many_objects(struct buffer *out)
+{
+    for (int i = 0; i < 40000; i++)
+        put_object(out, arena_format(out->arena, "C:\\%05d", i));
+}
+
+/* Each lies below the one before, and is as long as a path may be. */
+static void long_paths(struct buffer *out)
+{
+    struct buffer path = buffer_in(out->arena);
+    buffer_string(&path, "C:\\a");
+    repeat(&path, "\\b", 15000);
+    for (int i = 0; i < 240; i++) {
+        buffer_string(&path, "\\c");
+        put_object(out, path.bytes);
+    }
+}
+
+/* Nearly names, for whoever would try every way to cut them. */
+static void dots(struct buffer *out)
+{
+    struct buffer path = buffer_in(out->arena);
+    buffer_string(&path, "C:");
+    for (int i = 0; i < 60; i++) {
+        buffer_string(&path, "\\");
+        repeat(&path, ". a ..b", 70);
+    }
+    for (int i = 0; i < 240; i++)
+        put_object(out, arena_format(out->arena, "%s\\%03d", path.bytes, i));
+    put_object(out, arena_join(out->arena, path.bytes, "\\x."));
+}
+
+static void many_matches(struct buffer *out)
+{
+    buffer_string(out,
+                  "    <object path=\"C:\\a\" kind=\"any\" on-missing=\"skip\" cap=\"true\" rule=\"deny\">"
+                  "<ace type=\"deny\" sid=\"package\" mask=\"0xd0156\" inherit=\"true\"/></object>\n");
+    for (int i = 0; i < 40000; i++)
+        buffer_format(out,
+                      "    <match pattern=\"C:\\a\\%05d\\*\" rule=\"grant\">"
+                      "<ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" inherit=\"true\"/></match>\n",
+                      39999 - i);
+}
+
+static void many_excepts(struct buffer *out)
+{
+    buffer_string(out, "    <match pattern=\"C:\\a\\*\" rule=\"deny\">");
+    for (int i = 0; i < 150000; i++)
+        buffer_format(out, "<except path=\"C:\\a\\%06d\"/>\n", i);
+    buffer_string(out, "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" inherit=\"true\"/></match>\n");
+}
+
+static void many_references(struct buffer *out)
+{
+    buffer_string(out, "    <object path=\"C:\\a\" kind=\"any\" on-missing=\"skip\" rule=\"");
+    repeat(out, "&amp;", 200000);
+    buffer_string(out, "\"><ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/></object>\n");
+}
+
+static const struct {
+    const char *name, *says; /* says: NULL for what is valid, only large */
+    void (*put)(struct buffer *out);
+    bool whole; /* `put` makes all of the document, not only its objects */
+} attacks[] = {
+    {"entities in entities", "no document type", laughs, true},
+    {"an external entity", "no document type", external_entity, true},
+    {"an external document type", "no document type", external_type, true},
+    {"a processing instruction", "no processing instruction", stylesheet, true},
+    {"a value of 5 MiB", "is longer than 1 MiB", huge_value, false},
+    {"a value of 10 MiB", "is larger than 8 MiB", enormous_value, false},
+    {"a name of 5 MiB", "is longer than 1 MiB", huge_name, false},
+    {"a comment of 5 MiB", "is longer than 1 MiB", huge_comment, false},
+    {"a text of 5 MiB", "is longer than 1 MiB", huge_text, false},
+    {"more than 8 MiB", "is larger than 8 MiB", too_large, false},
+    {"10,000 elements in each other", "more than 8 deep", deep, false},
+    {"200,000 elements too many", "more than 200,000 elements", many_elements, false},
+    {"100,000 attributes", "more than 16 attributes", many_attributes, false},
+    {"an attribute many times", "Attribute path redefined", one_attribute_often, false},
+    {"a path named again after 40,000 others", "Duplicate key-sequence", one_path_often, false},
+    {"40,000 objects", NULL, many_objects, false},
+    {"long paths in each other", NULL, long_paths, false},
+    {"paths of dots and blanks", "is not accepted", dots, false},
+    {"40,000 allowing matches below a deny", NULL, many_matches, false},
+    {"150,000 exceptions", NULL, many_excepts, false},
+    {"a million bytes of references", NULL, many_references, false},
+};
+
+enum { ATTACKS = sizeof attacks / sizeof *attacks };
+
+/* In a process of its own, so that its time and memory can be seen. */
+static void carry_out(size_t number)
+{
+    struct arena *arena = arena_create(0);
+    struct buffer document = buffer_in(arena);
+    buffer_reserve(&document, WINDOWS_XML_SIZE + (4 << 20));
+    if (attacks[number].whole)
+        attacks[number].put(&document);
+    else
+        around_objects(&document, attacks[number].put);
+    const char *error = NULL;
+    bool valid = windows_load(arena, document.bytes, document.length, &error) != NULL;
+    bool right = attacks[number].says == NULL ? valid : !valid && strstr(error, attacks[number].says) != NULL;
+    if (!right)
+        (void)!write(STDERR_FILENO, error != NULL ? error : "it was read",
+                     error != NULL ? strlen(error) : 11);
+    arena_destroy(arena);
+    exit(right ? 0 : 1);
+}
+
+static void test_attacks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ATTACKS; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            carry_out(i);
+        int status = 0;
+        struct rusage usage;
+        assert_int_equal(wait4(child, &status, 0, &usage), child);
+        double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+        long megabytes = usage.ru_maxrss >> 10;
+        print_message("%s: %.2f s, %ld MB\n", attacks[i].name, seconds, megabytes);
+        if (status != 0)
+            fail_msg("%s: status %d", attacks[i].name, status);
+        if (seconds > SECONDS_MOST || (!SBX_SANITIZED && megabytes > MEGABYTES_MOST))
+            fail_msg("%s: %.2f s, %ld MB", attacks[i].name, seconds, megabytes);
+    }
+}
+
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%zu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Reads a large document with `room` bytes of memory left; exit 0 if it was refused for that. */
+static void read_with(size_t room)
+{
+    struct arena *arena = arena_create(0);
+    struct buffer document = buffer_in(arena);
+    buffer_reserve(&document, WINDOWS_XML_SIZE);
+    around_objects(&document, many_objects);
+    rlim_t most = address_space() + room;
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, most}), 0);
+    const char *error = NULL;
+    bool valid = windows_load(arena, document.bytes, document.length, &error) != NULL;
+    exit(!valid && strstr(error, "there is not enough memory") != NULL ? 0 : 1);
+}
+
+/* Wherever memory ends, the document is refused and nothing else happens. */
+static void test_memory_ends(void **state)
+{
+    (void)state;
+    /* The address sanitizer takes more room than there is. */
+    for (size_t room = 0; !SBX_SANITIZED && room < (size_t)24 << 20; room += 1234567) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            read_with(room);
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (status != 0)
+            fail_msg("%zu bytes left: status %d", room, status);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attacks), cmocka_unit_test(test_memory_ends)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
