@@ -73,13 +73,12 @@ static void take_package(struct launch *launch)
     launch->ground.package = &launch->capabilities;
 }
 
-/* That of an AppContainer is made with the process. */
+/* The process of an AppContainer starts from such a token too: the package takes neither privileges nor administrators
+ * away. */
 bool step_token(struct launch *launch)
 {
-    if (launch->spec->tier == WINDOWS_APPCONTAINER) {
+    if (launch->spec->tier == WINDOWS_APPCONTAINER)
         take_package(launch);
-        return true;
-    }
     return token_make(launch->arena, launch->spec, &launch->identity, &launch->ground.token,
                       &launch->notes) &&
            token_verify(launch->arena, launch->spec, &launch->identity, launch->ground.token, &launch->notes);
@@ -93,16 +92,9 @@ static uint64_t clock_now(void)
 bool step_apply(struct launch *launch)
 {
     struct token_models models;
-    HANDLE own = NULL;
 
-    /* The token of an AppContainer begins as the caller's. */
-    if (launch->ground.token == NULL && !OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &own))
-        own = NULL;
-    bool known = token_model(launch->arena, launch->spec, &launch->identity,
-                             own != NULL ? own : launch->ground.token, &models, &launch->notes);
-    if (own != NULL)
-        CloseHandle(own);
-    if (!known)
+    if (!token_model(launch->arena, launch->spec, &launch->identity, launch->ground.token, &models,
+                     &launch->notes))
         return false;
     return apply_run(&(struct apply){.arena = launch->arena,
                                      .spec = launch->spec,
