@@ -48,6 +48,9 @@ struct windows_excepts {
 };
 struct windows_excepts windows_excepts_of(const struct windows_build *build, const struct bound_rule *rule);
 
+/* The level of what an exception by pattern matches, if that is more than the places around have; else none. */
+enum level windows_exception_level(const struct windows_build *build, const struct bound_path *except);
+
 /* Whether the deny on a plain path has an exception that only a match can say: $REPO/.git except $GITDIR. */
 bool windows_deny_is_match(const struct windows_build *build, const struct bound_rule *rule);
 

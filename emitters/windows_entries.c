@@ -116,12 +116,6 @@ static enum windows_missing missing_at(const struct windows_place *place)
     return place->why != NULL && place->why->directory ? WINDOWS_CREATE_DIRECTORY : WINDOWS_CREATE_FILE;
 }
 
-/* A token that is restricted for writing reads what its user reads, so only the AppContainer needs reads opened. */
-static bool opens_reads(const struct windows_build *build)
-{
-    return build->tier == WINDOWS_APPCONTAINER;
-}
-
 static void add_readable(struct windows_build *build, const struct windows_place *place,
                          struct windows_object *object)
 {
@@ -131,10 +125,8 @@ static void add_readable(struct windows_build *build, const struct windows_place
         windows_object_add(build, object, true, WINDOWS_DENY_WRITE);
     if (lowers)
         object->label = windows_label_for(build, LEVEL_READ);
-    if (opens_reads(build)) {
-        windows_object_add(build, object, false, WINDOWS_ALLOW_READ);
-        object->automatic = is_automatic(place);
-    }
+    windows_object_add(build, object, false, WINDOWS_ALLOW_READ);
+    object->automatic = is_automatic(place);
 }
 
 static void add_place(struct windows_build *build, const struct windows_place *place)
@@ -153,8 +145,7 @@ static void add_place(struct windows_build *build, const struct windows_place *p
         object.label = windows_label_for(build, LEVEL_WRITE);
         object.automatic = is_automatic(place);
     }
-    if (object.ace_count > 0)
-        VECTOR_PUSH(build->arena, &build->acl.objects, object);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
 }
 
 void windows_build_places(struct windows_build *build)
@@ -206,6 +197,9 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
         return; /* an exception leaves the place itself open, or it is said in another way */
     bool lowered = place != NULL && windows_path_equal(place->path, path) && place->level < place->around;
     bool opens = windows_opens_below(build, path, cap);
+    for (uint32_t i = 0; i < rule->except_count && !opens; i++)
+        opens = rule->except[i].pattern && !path_of_variable(rule->except[i].path) &&
+                windows_exception_level(build, &rule->except[i]) > cap;
     if (build->tier == WINDOWS_RESTRICTED_LOW && cap == LEVEL_NONE && !lowered) {
         add_label(build, rule, path, opens);
         return;
@@ -230,7 +224,6 @@ static void add_program(struct windows_build *build, const struct bound_rule *ru
 {
     struct windows_object object = windows_object_at(build, path, rule);
     object.kind = WINDOWS_FILE;
-    windows_object_add(build, &object, true, WINDOWS_DENY_DELETE);
     windows_object_add(build, &object, true, WINDOWS_DENY_EXECUTE);
     VECTOR_PUSH(build->arena, &build->acl.objects, object);
 }
@@ -281,12 +274,5 @@ void windows_build_pins(struct windows_build *build)
         const struct windows_place *place = &build->places.items[i];
         if (place->around == LEVEL_WRITE)
             pin_above(build, place->path, &build->places.items[place->above], place->why);
-    }
-    for (uint32_t i = 0, count = build->acl.objects.count; i < count; i++) {
-        const struct windows_object *object = &build->acl.objects.items[i];
-        const struct windows_place *place = windows_places_at(&build->places, object->path);
-        if (object->kind == WINDOWS_FILE && place != NULL && place->level == LEVEL_WRITE &&
-            !windows_path_equal(place->path, object->path))
-            pin_above(build, object->path, place, NULL);
     }
 }

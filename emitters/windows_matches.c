@@ -33,6 +33,14 @@ static bool is_found_root(const char *path)
     return false;
 }
 
+static bool holds(const struct windows_excepts *excepts, const char *name)
+{
+    for (uint32_t i = 0; i < excepts->count; i++)
+        if (strcmp(excepts->items[i], name) == 0)
+            return true;
+    return false;
+}
+
 struct windows_excepts windows_excepts_of(const struct windows_build *build, const struct bound_rule *rule)
 {
     struct windows_excepts excepts = {0};
@@ -45,7 +53,8 @@ struct windows_excepts windows_excepts_of(const struct windows_build *build, con
             continue;
         const char *name =
             except->pattern ? windows_pattern_name(build->arena, except->path, &problem) : fixed;
-        VECTOR_PUSH(build->arena, &excepts, name);
+        if (name != NULL && !holds(&excepts, name))
+            VECTOR_PUSH(build->arena, &excepts, name);
     }
     return excepts;
 }
@@ -96,36 +105,51 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
     VECTOR_PUSH(build->arena, &build->acl.matches, match);
 }
 
-/* What an exception by pattern opens: nothing above it grants the places that it matches. */
-static void add_exception(struct windows_build *build, const struct bound_rule *rule,
-                          const struct bound_path *except)
+enum level windows_exception_level(const struct windows_build *build, const struct bound_path *except)
 {
     const char *problem, *sample = windows_pattern_sample(build->arena, except->path);
     const char *name = sample != NULL ? windows_place_name(build->arena, sample, &problem) : NULL;
-    if (name == NULL)
+    const struct windows_place *around = name != NULL ? windows_places_at(&build->places, name) : NULL;
+    enum level level = name != NULL ? bound_level(build->bound, sample, strlen(sample)) : LEVEL_NONE;
+    return level > (around != NULL ? around->level : LEVEL_NONE) ? level : LEVEL_NONE;
+}
+
+static void note_closed(struct windows_build *build, const struct bound_rule *rule,
+                        const struct bound_path *except)
+{
+    bool reads = build->tier == WINDOWS_APPCONTAINER;
+    note_add(build->notes,
+             (struct note){.code = SBX320_WINDOWS_LESS,
+                           .rule = rule->rule,
+                           .text = arena_format(build->arena,
+                                                reads ? "what matches %s cannot be written on Windows (%s)"
+                                                      : "what matches %s stays closed on Windows (%s)",
+                                                escape_windows(build->arena, except->path),
+                                                bound_rule_text(build->arena, rule))});
+}
+
+/* What an exception by pattern opens: nothing above it grants the places that it matches. What could be written would
+ * have to keep its name as well, and labels know no exception. */
+static void add_exception(struct windows_build *build, const struct bound_rule *rule,
+                          const struct bound_path *except)
+{
+    const char *problem, *pattern = windows_pattern_name(build->arena, except->path, &problem);
+    enum level level = windows_exception_level(build, except);
+    if (level == LEVEL_NONE || pattern == NULL)
         return;
-    const struct windows_place *around = windows_places_at(&build->places, name);
-    enum level level = bound_level(build->bound, sample, strlen(sample));
-    if (level <= (around != NULL ? around->level : LEVEL_NONE))
+    if (build->tier != WINDOWS_APPCONTAINER || level == LEVEL_WRITE)
+        note_closed(build, rule, except);
+    if (build->tier != WINDOWS_APPCONTAINER)
         return;
-    if (build->tier != WINDOWS_APPCONTAINER) {
-        note_add(build->notes, (struct note){.code = SBX320_WINDOWS_LESS,
-                                             .rule = rule->rule,
-                                             .text = arena_format(
-                                                 build->arena, "what matches %s stays closed on Windows (%s)",
-                                                 escape_windows(build->arena, except->path),
-                                                 bound_rule_text(build->arena, rule))});
-        return;
-    }
-    struct windows_match match = {
-        .pattern = windows_pattern_name(build->arena, except->path, &problem),
-        .ace = entry_for(build, false, level == LEVEL_WRITE ? WINDOWS_ALLOW_WRITE : WINDOWS_ALLOW_READ),
-        .rule = bound_statement_text(build->arena, build->bound->policy, rule),
-    };
     for (uint32_t i = 0; i < build->acl.matches.count; i++)
-        if (strcmp(build->acl.matches.items[i].pattern, match.pattern) == 0 &&
+        if (strcmp(build->acl.matches.items[i].pattern, pattern) == 0 &&
             !build->acl.matches.items[i].ace.deny)
             return;
+    struct windows_match match = {
+        .pattern = pattern,
+        .ace = entry_for(build, false, WINDOWS_ALLOW_READ),
+        .rule = bound_statement_text(build->arena, build->bound->policy, rule),
+    };
     VECTOR_PUSH(build->arena, &build->acl.matches, match);
 }
 
@@ -141,9 +165,8 @@ void windows_build_matches(struct windows_build *build)
                                     : windows_place_name(build->arena, rule->at.path, &problem);
             if (name != NULL && may_bite(build, rule))
                 add_deny(build, rule, name);
-            continue;
         }
-        for (uint32_t j = 0; j < rule->except_count; j++)
+        for (uint32_t j = 0; j < rule->except_count && !rule->at.pattern; j++)
             if (rule->except[j].pattern && !path_of_variable(rule->except[j].path))
                 add_exception(build, rule, &rule->except[j]);
     }

@@ -1,6 +1,7 @@
 #include "emitters/windows_pattern.h"
 
 #include "base/buffer.h"
+#include "base/vector.h"
 #include "emitters/windows_spec.h"
 #include "policy/pattern.h"
 
@@ -104,4 +105,73 @@ const char *windows_pattern_sample(struct arena *arena, const char *pattern)
     return sample != NULL && pattern_matches(pattern_compile(arena, pattern, true), sample, strlen(sample))
                ? sample
                : NULL;
+}
+
+/* ---- one pattern inside another ---- */
+
+struct components {
+    const char **items;
+    uint32_t count, capacity;
+};
+
+static struct components components_of(struct arena *arena, const char *pattern)
+{
+    struct components components = {0};
+    while (*pattern != '\0') {
+        size_t length = strcspn(pattern, "/");
+        if (length > 0)
+            VECTOR_PUSH(arena, &components, arena_copy(arena, pattern, length));
+        pattern += length + (pattern[length] == '/');
+    }
+    return components;
+}
+
+static bool is_any(const char *component)
+{
+    return strcmp(component, "**") == 0;
+}
+
+/* The name of a component without a sign, or NULL. */
+static const char *plain_name(struct arena *arena, const char *component)
+{
+    const char *text = arena_join(arena, "/", component);
+    size_t length = strlen(text);
+    return pattern_fixed_prefix(text) == length ? pattern_plain(arena, text, length) : NULL;
+}
+
+static bool may_be_same(struct arena *arena, const char *a, const char *b)
+{
+    const char *left = plain_name(arena, a), *right = plain_name(arena, b);
+    if (left == NULL && right == NULL)
+        return true;
+    const char *plain = left != NULL ? left : right, *other = left != NULL ? b : a;
+    struct pattern *pattern = pattern_compile(arena, arena_join(arena, "/", other), true);
+    return pattern_matches(pattern, plain, strlen(plain));
+}
+
+/* From the end: whether what is left of `outer` from i on may match a beginning of what is left of `inner` from j on. */
+bool windows_pattern_may_hold(struct arena *arena, const char *outer, const char *inner)
+{
+    struct components a = components_of(arena, outer), b = components_of(arena, inner);
+    bool *below = arena_array(arena, b.count + 1, sizeof *below),
+         *row = arena_array(arena, b.count + 1, sizeof *row);
+    for (uint32_t j = 0; j < b.count; j++)
+        below[j] = true;
+    for (uint32_t i = a.count; i-- > 0;) {
+        for (uint32_t j = b.count + 1; j-- > 0;) {
+            bool end = j == b.count;
+            if (is_any(a.items[i]))
+                row[j] = below[j] || (!end && row[j + 1]);
+            else if (end)
+                row[j] = false;
+            else if (is_any(b.items[j]))
+                row[j] = row[j + 1] || below[j];
+            else
+                row[j] = below[j + 1] && may_be_same(arena, a.items[i], b.items[j]);
+        }
+        bool *done = below;
+        below = row;
+        row = done;
+    }
+    return below[0];
 }

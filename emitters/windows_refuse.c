@@ -168,23 +168,76 @@ static bool matches_above(struct arena *arena, const char *pattern, const char *
     return false;
 }
 
-/* An exception by pattern, or from a deny by pattern: it would lie inside something closed. */
+/* How grants of more than `cap` lie to what a path or pattern speaks of. */
+enum opening { OPENS_NOTHING, OPENS_WHOLE, OPENS_PART };
+
+static const char *fixed_part(struct refusal *refusal, const struct bound_path *at)
+{
+    const char *problem, *model = at->path;
+    if (at->pattern)
+        model = pattern_plain(refusal->arena, model, pattern_fixed_prefix(model));
+    return windows_place_name(refusal->arena, model, &problem);
+}
+
+static enum opening opening_of(struct refusal *refusal, const struct bound_path *at, enum level cap)
+{
+    enum opening opening = OPENS_NOTHING;
+    const char *fixed = fixed_part(refusal, at);
+    for (uint32_t i = 0; i < refusal->bound->rules.count && opening < OPENS_PART && fixed != NULL; i++) {
+        const struct bound_rule *rule = &refusal->bound->rules.items[i];
+        const char *problem, *path;
+        if (rule->dropped || rule->rule->kind != RULE_GRANT || rule->rule->level <= cap ||
+            (path = windows_place_name(refusal->arena, rule->at.path, &problem)) == NULL)
+            continue;
+        if (windows_path_covers(path, fixed))
+            opening = OPENS_WHOLE;
+        else if (windows_path_covers(fixed, path))
+            opening = OPENS_PART;
+    }
+    return opening;
+}
+
+static const char *pattern_text(struct refusal *refusal, const struct bound_path *at)
+{
+    return at->pattern ? at->path : pattern_escape(refusal->arena, at->path, strlen(at->path));
+}
+
+/* What lies inside something that a deny closes only when the launcher looks, or is opened in part. */
+static void note_exception(struct refusal *refusal, const struct bound_rule *rule,
+                           const struct bound_path *except, bool opens)
+{
+    enum opening opening = opening_of(refusal, except, rule->rule->level);
+    if (opening == OPENS_NOTHING || (opening == OPENS_WHOLE && opens && !rule->at.pattern) ||
+        !windows_pattern_may_hold(refusal->arena, pattern_text(refusal, &rule->at),
+                                  pattern_text(refusal, except)))
+        return;
+    note_add(refusal->notes,
+             (struct note){.code = SBX320_WINDOWS_LESS,
+                           .rule = rule->rule,
+                           .text = arena_format(
+                               refusal->arena,
+                               "%s stays closed where it lies inside something else that \"%s\" closes",
+                               escape_windows(refusal->arena, except->path), said(refusal, rule))});
+}
+
+/* An exception by pattern, or from a deny by pattern: it may lie inside something closed. */
 static void check_exception(struct refusal *refusal, const struct bound_rule *rule,
                             const struct bound_path *except)
 {
     struct arena *arena = refusal->arena;
     const char *problem,
         *sample = except->pattern ? windows_pattern_sample(arena, except->path) : except->path;
-    if (sample == NULL || (!except->pattern && !rule->at.pattern))
+    if (!except->pattern && !rule->at.pattern)
         return;
-    if (bound_level(refusal->bound, sample, strlen(sample)) <= rule->rule->level)
-        return;
-    const char *name = windows_place_name(arena, sample, &problem);
+    const char *name = sample != NULL ? windows_place_name(arena, sample, &problem) : NULL;
     const struct windows_place *around = name != NULL ? windows_places_at(&refusal->places, name) : NULL;
-    bool inside =
-        rule->at.pattern ? matches_above(arena, rule->at.path, sample) : around != NULL && around->capped;
-    if (inside)
+    bool inside = rule->at.pattern ? name != NULL && matches_above(arena, rule->at.path, sample)
+                                   : around != NULL && around->capped;
+    bool opens = sample != NULL && bound_level(refusal->bound, sample, strlen(sample)) > rule->rule->level;
+    if (inside && opens)
         refuse_exception(refusal, rule->rule, except->path);
+    else
+        note_exception(refusal, rule, except, opens);
 }
 
 /* ---- spelling ---- */
