@@ -119,12 +119,10 @@ static enum windows_missing missing_at(const struct windows_place *place)
 static void add_readable(struct windows_build *build, const struct windows_place *place,
                          struct windows_object *object)
 {
-    bool lowers = place->around == LEVEL_WRITE;
-    bool may_lower = !is_automatic(place) && windows_may_lie_in(build, place->path, LEVEL_READ);
-    if (lowers || may_lower)
+    if (place->around == LEVEL_WRITE) {
         windows_object_add(build, object, true, WINDOWS_DENY_WRITE);
-    if (lowers)
         object->label = windows_label_for(build, LEVEL_READ);
+    }
     windows_object_add(build, object, false, WINDOWS_ALLOW_READ);
     object->automatic = is_automatic(place);
 }
@@ -228,11 +226,26 @@ static void add_program(struct windows_build *build, const struct bound_rule *ru
     VECTOR_PUSH(build->arena, &build->acl.objects, object);
 }
 
+/* A configured grant of reading lowers what is writable around it, also where roots come to lie so. */
+static void add_lowering(struct windows_build *build, const struct bound_rule *rule)
+{
+    const char *problem, *path;
+    if (rule->dropped || rule->at.pattern || rule->rule->kind != RULE_GRANT || rule->rule->automatic ||
+        rule->rule->level != LEVEL_READ || path_of_variable(rule->at.path) ||
+        (path = windows_place_name(build->arena, rule->at.path, &problem)) == NULL ||
+        windows_path_is_of_system(path) || !windows_may_lie_in(build, path, LEVEL_READ))
+        return;
+    struct windows_object object = windows_object_at(build, path, rule);
+    windows_object_add(build, &object, true, WINDOWS_DENY_WRITE);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
 void windows_build_denies(struct windows_build *build)
 {
     for (uint32_t i = 0; i < build->bound->rules.count; i++) {
         const struct bound_rule *rule = &build->bound->rules.items[i];
         const char *problem, *path;
+        add_lowering(build, rule);
         bool program = !rule->dropped && rule->rule->kind == RULE_DENY_EXEC && !rule->at.pattern &&
                        build->tier == WINDOWS_APPCONTAINER;
         if ((!program && !is_deny(rule)) ||
