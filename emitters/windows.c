@@ -90,11 +90,23 @@ static void put_roots(struct buffer *out, const struct specification *spec, cons
     }
 }
 
+static void put_left_out(struct buffer *out, const char *const *left_out)
+{
+    struct buffer line = buffer_in(out->arena);
+    if (*left_out != NULL)
+        xml_comment_line(out, "Left out are rules on these variables, which have no value here:");
+    for (; *left_out != NULL; left_out++) {
+        buffer_format(&line, "%s$env.%s", line.length > 0 ? ", " : "  ", *left_out);
+        if (line.length < 90 && left_out[1] != NULL)
+            continue;
+        xml_comment_line(out, line.bytes);
+        line.length = 0;
+    }
+}
+
 static void put_comment(struct buffer *out, const struct specification *spec, const struct windows_acl *acl)
 {
     const struct emit_request *request = spec->request;
-    const char *file =
-        *request->output_name == '\0' ? "policy.xml" : escape_string(spec->arena, request->output_name);
     buffer_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n");
     xml_comment_line(out,
                      arena_format(spec->arena, "Made by sbxc %s from a policy: %s sha256:%s exceptions=%s",
@@ -106,14 +118,9 @@ static void put_comment(struct buffer *out, const struct specification *spec, co
                                                control_names[i],
                                                escape_string(spec->arena, request->accepted[i]->value)));
     xml_comment_line(out, arena_format(spec->arena, "Held by %s.", tier_words[spec->tier]));
-    xml_comment_line(out,
-                     arena_format(spec->arena, "Start a command with it: sbx-launch.exe %s COMMAND", file));
+    xml_comment_line(out, "sbx-launch.exe starts a command with it.");
     put_roots(out, spec, acl);
-    for (const char *const *name = spec->left_out; *name != NULL; name++)
-        xml_comment_line(out, arena_format(spec->arena,
-                                           "Left out: rules on $env.%s, which has no value here; sbxc's "
-                                           "option env gives it one",
-                                           escape_string(spec->arena, *name)));
+    put_left_out(out, spec->left_out);
     xml_comment_line(out, "Edits belong in the .sbx file; this specification is then made again.");
     buffer_string(out, "-->\n");
 }

@@ -59,11 +59,22 @@ struct windows_excepts windows_excepts_of(const struct windows_build *build, con
     return excepts;
 }
 
+/* The path as a pattern whose fixed part is the directory that holds it: what is looked for is looked for in there. */
+static const char *signed_name(struct arena *arena, const char *path)
+{
+    const char *letter = strrchr(path, '\\') + 1;
+    letter += strcspn(letter, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    return *letter == '\0'
+               ? NULL
+               : arena_format(arena, "%.*s[%c]%s", (int)(letter - path), path, *letter, letter + 1);
+}
+
 bool windows_deny_is_match(const struct windows_build *build, const struct bound_rule *rule)
 {
     const char *from = fixed_part(build, &rule->at);
     struct windows_excepts excepts = windows_excepts_of(build, rule);
-    if (from == NULL || !is_found_root(from) || rule->at.pattern)
+    if (from == NULL || !is_found_root(from) || rule->at.pattern || strchr(from, '\\') == NULL ||
+        signed_name(build->arena, from) == NULL)
         return false;
     for (uint32_t i = 0; i < excepts.count; i++)
         if (windows_may_nest(from, excepts.items[i]))
@@ -162,7 +173,7 @@ void windows_build_matches(struct windows_build *build)
             continue;
         if (rule->at.pattern || windows_deny_is_match(build, rule)) {
             name = rule->at.pattern ? windows_pattern_name(build->arena, rule->at.path, &problem)
-                                    : windows_place_name(build->arena, rule->at.path, &problem);
+                                    : signed_name(build->arena, fixed_part(build, &rule->at));
             if (name != NULL && may_bite(build, rule))
                 add_deny(build, rule, name);
         }

@@ -33,6 +33,12 @@ static bool is_excepted(const struct search *search, const char *path, const cha
     return false;
 }
 
+/* An exception that opens what it matches: a link opens nothing, and names count as they are spelled. */
+static bool is_allowing(const struct windows_match *match)
+{
+    return match->ace.mask != 0 && !match->ace.deny;
+}
+
 static enum walk_answer search_visit(void *context, const struct walk_entry *entry)
 {
     const struct search *search = context;
@@ -42,14 +48,19 @@ static enum walk_answer search_visit(void *context, const struct walk_entry *ent
         return WALK_NOT_BELOW;
     if (!pattern_matches(search->pattern, model, length))
         return pattern_may_match_below(search->pattern, model, length) ? WALK_ON : WALK_NOT_BELOW;
+    const char *path = arena_strdup(search->applying->apply->arena, entry->path);
+    if (is_allowing(search->match)) {
+        if (!entry->is->link)
+            plan_allow(search->applying, path, search->match->ace.mask, search->match->rule);
+        return WALK_NOT_BELOW;
+    }
     if (entry->is->link) {
         place_refuse(search->applying, SBX483_PLACE_UNFIT, &search->said,
                      "%s is a link or a junction: remove it, or name it in the rule's except",
                      escape_windows(search->applying->apply->notes->arena, entry->path));
         return WALK_FAIL;
     }
-    plan_deny(search->applying, arena_strdup(search->applying->apply->arena, entry->path),
-              search->match->ace.mask, &search->match->label, search->match->rule);
+    plan_deny(search->applying, path, search->match->ace.mask, &search->match->label, search->match->rule);
     return WALK_NOT_BELOW;
 }
 
@@ -109,7 +120,7 @@ static bool match_find(struct applying *applying, const struct windows_match *ma
         .applying = applying,
         .match = match,
         .said = {.path = match->pattern, .rule = match->rule},
-        .pattern = pattern_compile(arena, model_of(arena, match->pattern), true),
+        .pattern = pattern_compile(arena, model_of(arena, match->pattern), !is_allowing(match)),
         .excepts = arena_array(arena, match->except_count, sizeof *search.excepts),
     };
     for (uint32_t i = 0; i < match->except_count; i++)
@@ -118,7 +129,7 @@ static bool match_find(struct applying *applying, const struct windows_match *ma
     const char *start = search_start(&search);
     if (start == NULL)
         return place_refuse(applying, SBX483_PLACE_UNFIT, &search.said, "it starts at no path of Windows");
-    bool everywhere = applying->apply->spec->tier != WINDOWS_APPCONTAINER;
+    bool everywhere = applying->apply->spec->tier != WINDOWS_APPCONTAINER || is_allowing(match);
     if (everywhere || place_is_opened(applying->apply, start, false))
         return search_below(&search, start);
     return search_opened(&search, start);

@@ -1,9 +1,9 @@
-/* apply_match.h - what the denied patterns of a specification match now. */
+/* apply_match.h - what the patterns of a specification match now. */
 #pragma once
 
 #include "runtime/windows/apply_place.h"
 
 /* Adds a denied place for each match, looked for where the pattern's fixed part ends and, in a tier that
  * closes reads, only in what is opened. A match that is a link is an error: what it leads to cannot be held
- * by its name. False with an error note. */
+ * by its name. What matches an exception that opens is opened, unless it is a link. False with an error note. */
 bool matches_find(struct applying *applying);

@@ -78,6 +78,16 @@ void plan_deny(struct applying *applying, const char *path, uint32_t denies,
     plan_pin_above(applying, path, rule);
 }
 
+void plan_allow(struct applying *applying, const char *path, uint32_t allows, const char *rule)
+{
+    struct windows_ace allow = {
+        .inherit = true,
+        .principal = plan_principal(applying->apply),
+        .mask = allows,
+    };
+    plan_add(applying, &(struct windows_object){.path = path, .aces = {allow}, .ace_count = 1, .rule = rule});
+}
+
 static struct windows_label label_of(const struct apply *apply, uint32_t policy)
 {
     return (struct windows_label){

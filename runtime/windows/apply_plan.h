@@ -12,6 +12,9 @@ bool plan_make(struct applying *applying);
 void plan_deny(struct applying *applying, const char *path, uint32_t denies,
                const struct windows_label *label, const char *rule);
 
+/* One more place that is opened. */
+void plan_allow(struct applying *applying, const char *path, uint32_t allows, const char *rule);
+
 /* Pins on the directories above `path` that lie in a place which the command can change. */
 void plan_pin_above(struct applying *applying, const char *path, const char *rule);
 

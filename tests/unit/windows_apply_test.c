@@ -656,6 +656,24 @@ static void a_match_that_a_label_hides_is_looked_for_everywhere(void **state)
     end(bench);
 }
 
+static void what_matches_an_exception_is_opened(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\home\\a.pub", "text", NULL);
+    put(bench, "C:\\home\\b.PUB", "text", NULL);
+    put(bench, "C:\\home\\key", "text", NULL);
+    assert_true(acl_memory_junction(bench->memory, "C:\\home\\c.pub", "C:\\w"));
+    match(bench, "C:\\home\\*.pub", NULL, 0);
+    bench->matches[0].ace = (struct windows_ace){false, true, whom(bench), WINDOWS_ALLOW_READ};
+    assert_runs(bench);
+    assert_open(bench, "C:\\home\\a.pub", READ);
+    assert_closed(bench, "C:\\home\\a.pub", WRITE);
+    assert_closed(bench, "C:\\home\\b.PUB", ANY);
+    assert_closed(bench, "C:\\home\\key", ANY);
+    end(bench);
+}
+
 static void a_match_that_is_a_junction_refuses(void **state)
 {
     (void)state;
@@ -775,6 +793,7 @@ int main(void)
         cmocka_unit_test(every_match_is_denied_and_keeps_its_name),
         cmocka_unit_test(a_pattern_that_begins_above_is_looked_for_in_what_is_opened),
         cmocka_unit_test(a_match_that_a_label_hides_is_looked_for_everywhere),
+        cmocka_unit_test(what_matches_an_exception_is_opened),
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
         cmocka_unit_test(a_walk_does_not_follow_junctions),
         cmocka_unit_test(looking_that_takes_too_long_refuses),
