@@ -7,6 +7,7 @@
 #include "emitters/windows_environment.h"
 #include "emitters/windows_objects.h"
 #include "emitters/windows_write.h"
+#include "emitters/windows_xml.h"
 
 #include <string.h>
 
@@ -301,6 +302,18 @@ static void say(const struct specification *spec)
                                        "network is open whole"});
 }
 
+static bool is_small_enough(const struct specification *spec, size_t length)
+{
+    if (length <= WINDOWS_XML_SIZE)
+        return true;
+    note_add(spec->request->notes,
+             (struct note){.code = SBX322_WINDOWS_TOO_LARGE,
+                           .text = arena_format(
+                               spec->arena, "the specification for Windows has %zu bytes, and may have %d",
+                               length, WINDOWS_XML_SIZE)});
+    return false;
+}
+
 static bool is_valid(const struct specification *spec, const struct buffer *out, size_t from)
 {
     const char *error = NULL;
@@ -338,7 +351,7 @@ bool emit_windows(const struct emit_request *request, struct buffer *out)
     if (!windows_write_environment(request, out))
         return false;
     put_acl(out, &acl);
-    if (!is_valid(&spec, out, from))
+    if (!is_small_enough(&spec, out->length - from) || !is_valid(&spec, out, from))
         return false;
     say(&spec);
     return true;

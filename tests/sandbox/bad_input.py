@@ -216,6 +216,15 @@ OWN_MOUNTS = ["unshare", *([] if IS_ROOT else ["--user", "--map-root-user"]), "-
 
 
 @test
+def a_specification_larger_than_one_may_be():
+    with place() as w:
+        source = w.make("big.sbx", BASE + "".join(f"grant read C:/a{i}\n" for i in range(60000)))
+        out = os.path.join(w.outside, "policy.xml")
+        run(w, [SBXC, source, "-o", out], 3, "SBX322", "8388608")
+        check(not os.path.exists(out), "it was written")
+
+
+@test
 def a_full_disk():
     with place() as w:
         source = w.make("big.sbx", BASE + "".join(f"grant read /a/{i}\n" for i in range(3000)))
