@@ -30,6 +30,7 @@ struct apply {
     const char *(*judge_volume)(struct arena *arena, const char *volume);
     uint64_t (*now)(void); /* milliseconds of a clock that only rises (GetTickCount64) */
     uint32_t time;         /* milliseconds that all of this may take; 0: APPLY_TIME */
+    uint32_t entries;      /* objects that may be looked through; 0: APPLY_ENTRIES */
 };
 
 enum { APPLY_TIME = 60000, APPLY_ENTRIES = 400000 };

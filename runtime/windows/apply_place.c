@@ -214,9 +214,10 @@ const char *path_above(struct arena *arena, const char *path)
 bool place_in_time(const struct applying *applying, const struct windows_object *said)
 {
     const struct apply *apply = applying->apply;
-    if (applying->entries > APPLY_ENTRIES)
-        return place_refuse(applying, SBX487_TOO_MUCH_TO_CHANGE, said, "more than %d objects to look through",
-                            APPLY_ENTRIES);
+    uint32_t most = apply->entries != 0 ? apply->entries : APPLY_ENTRIES;
+    if (applying->entries > most)
+        return place_refuse(applying, SBX487_TOO_MUCH_TO_CHANGE, said, "more than %u objects to look through",
+                            (unsigned)most);
     if (apply->now() > applying->deadline)
         return place_refuse(applying, SBX487_TOO_MUCH_TO_CHANGE, said, "looking through it takes too long");
     return true;

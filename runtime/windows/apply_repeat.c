@@ -46,8 +46,6 @@ static bool entry_undoes(const struct repeat *repeat, const struct windows_entry
 
 static bool descriptor_undoes(const struct repeat *repeat, const struct windows_descriptor *descriptor)
 {
-    if (!descriptor->dacl_present || descriptor->dacl_protected)
-        return true;
     for (uint32_t i = 0; i < descriptor->count; i++)
         if (entry_undoes(repeat, &descriptor->entries[i]))
             return true;

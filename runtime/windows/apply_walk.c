@@ -12,7 +12,6 @@ static const char failed[] = "";
 struct looking {
     const struct place_walk *for_whom;
     struct walk walk;
-    const char *top;
 };
 
 static const char *looking_fail(const struct looking *looking, const char *path, const char *what,
@@ -22,12 +21,6 @@ static const char *looking_fail(const struct looking *looking, const char *path,
     place_refuse(walk->applying, SBX483_PLACE_UNFIT, walk->said, "%s below it cannot be %s (error %u)",
                  escape_windows(walk->applying->apply->arena, path), what, (unsigned)error);
     return failed;
-}
-
-/* What is exchanged for a link meanwhile leads elsewhere, and what lies there is none of this tree. */
-static bool is_below(const struct looking *looking, const struct acl_identity *is)
-{
-    return windows_path_covers(looking->top, is->path);
 }
 
 static const char *entry_look(struct looking *looking, struct arena *arena, const char *path)
@@ -42,13 +35,13 @@ static const char *entry_look(struct looking *looking, struct arena *arena, cons
         return looking_fail(looking, path, "looked at", error);
     error = acl->identify(acl, arena, object, &is);
     enum walk_answer answer = WALK_NOT_BELOW;
-    if (error == ACL_OK && is_below(looking, &is))
+    if (error == ACL_OK)
         answer = looking->for_whom->visit(looking->for_whom->context,
                                           &(struct walk_entry){path, object, &is, arena});
     acl->close(acl, object);
     if (error != ACL_OK)
         return looking_fail(looking, path, "looked at", error);
-    if (answer == WALK_ON && is.directory && !is.link)
+    if (answer == WALK_ON && is.directory)
         walk_push(&looking->walk, path, NULL);
     return answer != WALK_FAIL ? NULL : failed;
 }
@@ -87,7 +80,6 @@ bool place_walk_run(const struct place_walk *walk, const char *top)
 {
     struct looking looking = {
         .for_whom = walk,
-        .top = top,
         .walk =
             {
                 .acl = walk->applying->apply->acl,

@@ -21,6 +21,16 @@
 
 enum { OBJECTS = 16 };
 
+/* Somebody who meddles while a launch is being made: each hook is called before the operation on a path. */
+struct meddler {
+    struct acl_operations operations;
+    const struct acl_operations *real;
+    struct bench *bench;
+    void (*at_open)(struct bench *bench, const char *path, unsigned access);
+    bool (*at_make)(struct bench *bench);
+    uint32_t links; /* of each file; 0: as it is */
+};
+
 struct bench {
     struct arena *arena;
     struct acl_fault fault;
@@ -39,7 +49,98 @@ struct bench {
     struct journal *journal;
     const char *bad_volume;
     struct journal_sentences left;
+    struct meddler meddler;
+    bool meddled;
+    uint32_t entries;
 };
+
+static uint32_t meddler_open(const struct acl_operations *acl, struct arena *arena, const char *path,
+                             unsigned access, struct acl_object **opened)
+{
+    const struct meddler *meddler = (const struct meddler *)acl;
+    if (meddler->at_open != NULL)
+        meddler->at_open(meddler->bench, path, access);
+    return meddler->real->open(meddler->real, arena, path, access, opened);
+}
+
+static uint32_t meddler_identify(const struct acl_operations *acl, struct arena *arena, struct acl_object *of,
+                                 struct acl_identity *identity)
+{
+    const struct meddler *meddler = (const struct meddler *)acl;
+    uint32_t error = meddler->real->identify(meddler->real, arena, of, identity);
+    if (error == ACL_OK && meddler->links != 0 && !identity->directory)
+        identity->links = meddler->links;
+    return error;
+}
+
+static uint32_t meddler_make(const struct acl_operations *acl, struct arena *arena, const char *path,
+                             const char *content, struct acl_object **made)
+{
+    const struct meddler *meddler = (const struct meddler *)acl;
+    if (meddler->at_make != NULL)
+        assert_true(meddler->at_make(meddler->bench));
+    return meddler->real->make(meddler->real, arena, path, content, made);
+}
+
+#define PASSED_ON(name, parameters, arguments)                                                               \
+    static uint32_t meddler_##name parameters                                                                \
+    {                                                                                                        \
+        const struct meddler *meddler = (const struct meddler *)acl;                                         \
+        return meddler->real->name arguments;                                                                \
+    }
+
+PASSED_ON(open_id,
+          (const struct acl_operations *acl, struct arena *arena, const struct acl_identity *identity,
+           unsigned access, struct acl_object **of),
+          (meddler->real, arena, identity, access, of))
+PASSED_ON(read,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of,
+           struct windows_descriptor *descriptor),
+          (meddler->real, arena, of, descriptor))
+PASSED_ON(write_entries,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of,
+           const struct windows_descriptor *descriptor),
+          (meddler->real, arena, of, descriptor))
+PASSED_ON(write_label,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of,
+           const struct windows_descriptor *descriptor),
+          (meddler->real, arena, of, descriptor))
+PASSED_ON(list,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of,
+           struct acl_names *names),
+          (meddler->real, arena, of, names))
+PASSED_ON(rename,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of, const char *path),
+          (meddler->real, arena, of, path))
+PASSED_ON(remove,
+          (const struct acl_operations *acl, struct arena *arena, struct acl_object *of, const char *content),
+          (meddler->real, arena, of, content))
+
+static void meddler_close(const struct acl_operations *acl, struct acl_object *of)
+{
+    const struct meddler *meddler = (const struct meddler *)acl;
+    meddler->real->close(meddler->real, of);
+}
+
+static const struct acl_operations *meddle(struct bench *bench)
+{
+    bench->meddler.real = acl_memory_operations(bench->memory);
+    bench->meddler.bench = bench;
+    bench->meddler.operations = (struct acl_operations){
+        .open = meddler_open,
+        .open_id = meddler_open_id,
+        .identify = meddler_identify,
+        .read = meddler_read,
+        .write_entries = meddler_write_entries,
+        .write_label = meddler_write_label,
+        .list = meddler_list,
+        .make = meddler_make,
+        .rename = meddler_rename,
+        .remove = meddler_remove,
+        .close = meddler_close,
+    };
+    return &bench->meddler.operations;
+}
 
 static uint64_t clock_now;
 static uint64_t clock_step;
@@ -199,7 +300,7 @@ static bool run(struct bench *bench)
     struct journal_place place = {
         .arena = bench->arena,
         .store = &process->store,
-        .acl = acl_memory_operations(bench->memory),
+        .acl = meddle(bench),
         .remove_package = package_gone,
     };
     const char *error = NULL;
@@ -219,6 +320,7 @@ static bool run(struct bench *bench)
         .caller = &bench->caller,
         .judge_volume = bench->bad_volume != NULL ? volume_bad : volume_good,
         .now = now,
+        .entries = bench->entries,
     };
     return apply_run(&apply);
 }
@@ -349,6 +451,19 @@ static void an_entry_without_what_is_denied_is_left_alone(void **state)
         assert_true(tool->entries[i].type != WINDOWS_ENTRY_DENY ||
                     (tool->entries[i].flags & WINDOWS_INHERITED) != 0);
     assert_open(bench, "C:\\w\\secret\\tool", READ);
+    end(bench);
+}
+
+static void an_entry_with_a_condition_is_denied_beside_it(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\w\\secret\\open", "text",
+        OWN "(X;09001c00ff011f00010200000000000f020000000100000061727478)(A;ID;0x1f01ff;;;" USER ")");
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    assert_runs(bench);
+    assert_closed(bench, "C:\\w\\secret\\open", ANY);
     end(bench);
 }
 
@@ -485,6 +600,19 @@ static void a_discovered_grant_on_a_junction_is_left_out(void **state)
     assert_runs(bench);
     assert_true(has_note(bench, SBX488_GRANT_LEFT_OUT));
     assert_closed(bench, "C:\\home\\notes", ANY);
+    end(bench);
+}
+
+static void a_discovered_grant_that_lowers_is_never_left_out(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    assert_true(acl_memory_junction(bench->memory, "C:\\w\\link", "C:\\home"));
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    struct windows_object *lower = grant(bench, "C:\\w\\link", WINDOWS_ALLOW_READ);
+    lower->automatic = true;
+    ace(bench, lower, true, WINDOWS_DENY_WRITE, true);
+    assert_refused(bench, SBX483_PLACE_UNFIT, "is a link or a junction");
     end(bench);
 }
 
@@ -712,6 +840,148 @@ static void looking_that_takes_too_long_refuses(void **state)
     end(bench);
 }
 
+static void more_objects_than_can_be_looked_through_refuse(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    match(bench, "C:\\w\\**\\.env", NULL, 0);
+    bench->entries = 2;
+    assert_refused(bench, SBX487_TOO_MUCH_TO_CHANGE, "more than 2 objects");
+    end(bench);
+}
+
+static void a_file_that_must_not_be_executed_keeps_its_name(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\w\\tool.exe", "text", NULL);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    match(bench, "C:\\w\\*.exe", NULL, 0);
+    bench->matches[0].ace = (struct windows_ace){true, false, WINDOWS_PACKAGE, WINDOWS_DENY_EXECUTE};
+    assert_runs(bench);
+    assert_open(bench, "C:\\w\\tool.exe", READ | WRITE);
+    assert_closed(bench, "C:\\w\\tool.exe", WINDOWS_DENY_EXECUTE | DELETE_RIGHT);
+    end(bench);
+}
+
+/* --- what others do meanwhile ------------------------------------------------------------------------- */
+
+static void replace_when_changed(struct bench *bench, const char *path, unsigned access)
+{
+    if (bench->meddled || (access & ACL_WRITE) == 0 || strcmp(path, "C:\\w") != 0)
+        return;
+    bench->meddled = true;
+    assert_true(acl_memory_move(bench->memory, "C:\\w", "C:\\was"));
+    assert_true(acl_memory_add(bench->memory, "C:\\w", NULL, USUAL));
+}
+
+static void an_object_that_was_replaced_is_not_changed(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    bench->meddler.at_open = replace_when_changed;
+    assert_refused(bench, SBX483_PLACE_UNFIT, "was replaced");
+    assert_closed(bench, "C:\\w", ANY);
+    arena_destroy(bench->arena);
+}
+
+/* After the directory above was looked at. */
+static bool swap_source(struct bench *bench)
+{
+    if (bench->meddled)
+        return true;
+    bench->meddled = true;
+    return acl_memory_move(bench->memory, "C:\\w\\src", "C:\\was") &&
+           acl_memory_junction(bench->memory, "C:\\w\\src", "C:\\home");
+}
+
+static void a_placeholder_that_ends_up_elsewhere_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\src\\secret", WINDOWS_DENY_ALL)->missing = WINDOWS_CREATE_FILE;
+    bench->meddler.at_make = swap_source;
+    assert_refused(bench, SBX483_PLACE_UNFIT, "was replaced while the placeholder was made");
+    arena_destroy(bench->arena);
+}
+
+static bool names_package(const struct windows_descriptor *descriptor, uint8_t type)
+{
+    struct windows_sid package = sid(PACKAGE);
+    for (uint32_t i = 0; i < descriptor->count; i++)
+        if (descriptor->entries[i].type == type && windows_sid_equal(&descriptor->entries[i].sid, &package))
+            return true;
+    return false;
+}
+
+/* Once everything has been written. */
+static void open_below(struct bench *bench, const char *path, unsigned access)
+{
+    struct windows_descriptor open;
+    static const char key[] = "C:\\w\\secret\\key";
+    (void)path;
+    (void)access;
+    if (bench->meddled || !names_package(acl_memory_look(bench->memory, key), WINDOWS_ENTRY_DENY))
+        return;
+    bench->meddled = true;
+    assert_true(windows_descriptor_read(bench->arena, USUAL "(A;;0x1f01ff;;;" ALL_PACKAGES ")", &open));
+    assert_true(acl_memory_describe(bench->memory, key, &open));
+}
+
+static void what_somebody_opens_below_a_denied_place_meanwhile_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    bench->meddler.at_open = open_below;
+    assert_refused(bench, SBX485_STILL_OPEN, "C:\\w\\secret\\key may be open");
+    arena_destroy(bench->arena);
+}
+
+/* The last object that is looked at before everything is judged. */
+static void open_again(struct bench *bench, const char *path, unsigned access)
+{
+    struct windows_descriptor open;
+    if (bench->meddled || strcmp(path, "C:\\z") != 0 || (access & ACL_WRITE) == 0)
+        return;
+    bench->meddled = true;
+    assert_true(windows_descriptor_read(bench->arena, USUAL "(A;;0x1f01ff;;;" ALL_PACKAGES ")", &open));
+    assert_true(acl_memory_describe(bench->memory, "C:\\w\\secret", &open));
+}
+
+static void a_denied_place_that_somebody_opens_meanwhile_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\z", NULL, USUAL);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_READ);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    grant(bench, "C:\\z", WINDOWS_ALLOW_READ);
+    bench->meddler.at_open = open_again;
+    assert_refused(bench, SBX485_STILL_OPEN, "C:\\w\\secret may be open");
+    arena_destroy(bench->arena);
+}
+
+static void a_denied_file_with_further_names_has_a_deny_of_its_own(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    bench->meddler.links = 2;
+    assert_runs(bench);
+    assert_true(has_note(bench, SBX454_DENIED_FILE_HAS_LINKS));
+    const struct windows_descriptor *key = acl_memory_look(bench->memory, "C:\\w\\secret\\key");
+    assert_int_equal(key->entries[0].type, WINDOWS_ENTRY_DENY);
+    assert_int_equal(key->entries[0].flags, 0);
+    bench->meddler.links = 0;
+    end(bench);
+}
+
 /* --- the launcher's own --------------------------------------------------------------------------------- */
 
 static void files_of_the_launcher_are_read_at_most_and_its_state_not_even_that(void **state)
@@ -730,15 +1000,6 @@ static void files_of_the_launcher_are_read_at_most_and_its_state_not_even_that(v
 }
 
 /* --- order ---------------------------------------------------------------------------------------------- */
-
-static bool names_package(const struct windows_descriptor *descriptor, uint8_t type)
-{
-    struct windows_sid package = sid(PACKAGE);
-    for (uint32_t i = 0; i < descriptor->count; i++)
-        if (descriptor->entries[i].type == type && windows_sid_equal(&descriptor->entries[i].sid, &package))
-            return true;
-    return false;
-}
 
 static void a_launch_that_dies_has_closed_before_it_has_opened(void **state)
 {
@@ -770,6 +1031,7 @@ int main(void)
         cmocka_unit_test(a_place_that_is_denied_for_writing_can_be_read),
         cmocka_unit_test(an_entry_of_an_object_that_would_undo_a_deny_is_denied_beside_it),
         cmocka_unit_test(an_entry_without_what_is_denied_is_left_alone),
+        cmocka_unit_test(an_entry_with_a_condition_is_denied_beside_it),
         cmocka_unit_test(what_takes_no_inheritance_is_denied_too),
         cmocka_unit_test(what_a_grant_lowers_another_can_raise_again),
         cmocka_unit_test(a_label_hides_what_an_entry_cannot),
@@ -781,6 +1043,7 @@ int main(void)
         cmocka_unit_test(a_place_behind_a_junction_refuses),
         cmocka_unit_test(a_place_that_is_a_junction_refuses),
         cmocka_unit_test(a_discovered_grant_on_a_junction_is_left_out),
+        cmocka_unit_test(a_discovered_grant_that_lowers_is_never_left_out),
         cmocka_unit_test(another_kind_refuses),
         cmocka_unit_test(a_volume_without_lists_refuses),
         cmocka_unit_test(a_place_of_somebody_else_refuses_unless_it_was_discovered),
@@ -797,6 +1060,13 @@ int main(void)
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
         cmocka_unit_test(a_walk_does_not_follow_junctions),
         cmocka_unit_test(looking_that_takes_too_long_refuses),
+        cmocka_unit_test(more_objects_than_can_be_looked_through_refuse),
+        cmocka_unit_test(a_file_that_must_not_be_executed_keeps_its_name),
+        cmocka_unit_test(an_object_that_was_replaced_is_not_changed),
+        cmocka_unit_test(a_placeholder_that_ends_up_elsewhere_refuses),
+        cmocka_unit_test(what_somebody_opens_below_a_denied_place_meanwhile_refuses),
+        cmocka_unit_test(a_denied_place_that_somebody_opens_meanwhile_refuses),
+        cmocka_unit_test(a_denied_file_with_further_names_has_a_deny_of_its_own),
         cmocka_unit_test(files_of_the_launcher_are_read_at_most_and_its_state_not_even_that),
         cmocka_unit_test(a_launch_that_dies_has_closed_before_it_has_opened),
     };
