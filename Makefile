@@ -156,7 +156,7 @@ WIN_PROGRAMS   := $(if $(wildcard runtime/windows/main.c),$(WIN)/sbx-launch.exe 
                   $(if $(wildcard runtime/windows/selftest.c),$(WIN)/sbx-selftest.exe)
 WIN_RUNTIME    := $(filter-out $(WIN_MAINS:%=runtime/windows/%.c),$(wildcard runtime/windows/*.c)) \
                   $(patsubst %,runtime/%.c,expectations lease_text managed_list options probe_print report)
-.PHONY: windows
+.PHONY: windows check-windows
 windows: $(WIN)/libsbx.a $(WIN)/libruntime.a $(WIN)/libruntime-test.a $(WIN_PROGRAMS)
 $(WIN_LIBRARIES)/built: windows/build_libraries.sh
 	windows/build_libraries.sh $(@D)
@@ -179,11 +179,17 @@ $(WIN)/libruntime-test.a: $(WIN_RUNTIME:%.c=$(WIN)/test/%.o)
 $(WIN)/sbx-launch.exe: $(WIN)/runtime/windows/main.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 $(WIN)/sbx-launch-test.exe: $(WIN)/test/runtime/windows/main.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
 $(WIN)/sbx-selftest.exe: $(WIN)/runtime/windows/selftest.o $(WIN)/libruntime.a $(WIN)/libsbx.a
-check-windows: $(WIN)/oracle.exe
 $(WIN)/oracle.exe: $(WIN)/tests/windows/oracle.o $(WIN)/libsbx.a
 $(WIN)/%.exe:
 	@echo link $@
 	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
+
+# What of it can be seen under Wine. The tests start subject.exe, and oracle.exe asks Wine.
+check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe
+	@/usr/bin/python3 tests/windows/run.py $(BUILD)
+$(WIN)/subject.exe: tests/windows/subject.c | $(WIN_LIBRARIES)/built
+	@echo link $@
+	@$(WIN_CC) $(WIN_CFLAGS) -municode $(WIN_LINK) -o $@ $<
 
 # libsbx, to link with or to load: position-independent, and nothing but the functions of sbx.h can be seen.
 SBX_MAJOR := $(firstword $(subst ., ,$(VERSION)))

@@ -73,10 +73,10 @@ static struct journal_change change_of(const struct applying *applying, const st
     for (uint32_t i = 0; i < said->ace_count; i++)
         if (said->aces[i].deny == denies)
             entries[change.count++] =
-                windows_entry_for(applying->apply->identity, &said->aces[i], place->is.directory);
+                identity_entry(applying->apply->identity, &said->aces[i], place->is.directory);
     if (denies && said->label.present) {
         struct windows_entry *label = arena_alloc(arena, sizeof *label);
-        *label = windows_label_for(&said->label, place->is.directory);
+        *label = identity_label(&said->label, place->is.directory);
         change.label = label;
     }
     return change;

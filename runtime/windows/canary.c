@@ -68,11 +68,11 @@ static bool fresh_make(const struct trial_plan *plan, const char *path, const ch
     struct windows_entry entry, mark;
     struct journal_change change = {.entries = &entry};
     if (ace != NULL) {
-        entry = windows_entry_for(canary->identity, ace, content == NULL);
+        entry = identity_entry(canary->identity, ace, content == NULL);
         change.count = 1;
     }
     if (label != NULL) {
-        mark = windows_label_for(label, content == NULL);
+        mark = identity_label(label, content == NULL);
         change.label = &mark;
     }
     problem = ace != NULL || label != NULL ? journal_apply(canary->journal, object, &change) : NULL;

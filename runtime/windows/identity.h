@@ -16,6 +16,6 @@ bool identity_make(struct windows_identity *identity, struct note_list *notes);
 
 /* What an entry and a label of a specification are in this run (identity_entry.c). On a file nothing is
  * inherited. */
-struct windows_entry windows_entry_for(const struct windows_identity *identity, const struct windows_ace *ace,
-                                       bool directory);
-struct windows_entry windows_label_for(const struct windows_label *label, bool directory);
+struct windows_entry identity_entry(const struct windows_identity *identity, const struct windows_ace *ace,
+                                    bool directory);
+struct windows_entry identity_label(const struct windows_label *label, bool directory);

@@ -1,8 +1,8 @@
 /* identity_entry.c - what entries of a specification are in a run: see identity.h. */
 #include "runtime/windows/identity.h"
 
-struct windows_entry windows_entry_for(const struct windows_identity *identity, const struct windows_ace *ace,
-                                       bool directory)
+struct windows_entry identity_entry(const struct windows_identity *identity, const struct windows_ace *ace,
+                                    bool directory)
 {
     return (struct windows_entry){
         .type = ace->deny ? WINDOWS_ENTRY_DENY : WINDOWS_ENTRY_ALLOW,
@@ -12,7 +12,7 @@ struct windows_entry windows_entry_for(const struct windows_identity *identity, 
     };
 }
 
-struct windows_entry windows_label_for(const struct windows_label *label, bool directory)
+struct windows_entry identity_label(const struct windows_label *label, bool directory)
 {
     struct windows_entry entry = {
         .type = WINDOWS_ENTRY_LABEL,

@@ -38,7 +38,7 @@ static void fill(const struct own_directory_request *request, struct windows_des
     struct windows_entry entries[] = {
         {.type = WINDOWS_ENTRY_ALLOW, .flags = INHERITS, .mask = FULL_ACCESS, .sid = request->identity->user},
         {.type = WINDOWS_ENTRY_ALLOW, .flags = INHERITS, .mask = FULL_ACCESS},
-        windows_entry_for(request->identity, &run, true),
+        identity_entry(request->identity, &run, true),
     };
 
     windows_sid_parse("S-1-5-18", &entries[1].sid);
@@ -47,7 +47,7 @@ static void fill(const struct own_directory_request *request, struct windows_des
     descriptor->entries = arena_alloc(request->arena, sizeof entries);
     memcpy(descriptor->entries, entries, sizeof entries);
     descriptor->labelled = request->spec->tier == WINDOWS_RESTRICTED_LOW;
-    descriptor->label = windows_label_for(&label, true);
+    descriptor->label = identity_label(&label, true);
 }
 
 /* 0, or an error number of Windows. */

@@ -9,7 +9,7 @@
 
 /* What every process of a run is made with: the command, and what tries the sandbox before it. */
 struct process_ground {
-    HANDLE token;                   /* a primary one; NULL: the launcher's own (tier appcontainer) */
+    HANDLE token;                   /* a primary one; NULL: the launcher's own */
     SECURITY_CAPABILITIES *package; /* tier appcontainer alone, else NULL */
     const wchar_t *desktop;         /* "WinSta0\NAME", or NULL: the launcher's */
 };

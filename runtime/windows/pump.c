@@ -4,16 +4,23 @@
 
 enum { CHUNK = 65536, STOP_MILLISECONDS = 1000 };
 
-/* A pipe may also carry an empty message, which is no end. */
+/* A program may also write nothing at all, which is no end. */
 DWORD pump_read(HANDLE from, char *bytes, DWORD size)
 {
-    bool pipe = GetFileType(from) == FILE_TYPE_PIPE;
     DWORD got = 0;
 
     while (ReadFile(from, bytes, size, &got, NULL))
-        if (got > 0 || !pipe)
+        if (got > 0)
             return got;
     return 0;
+}
+
+/* From whatever the caller has there; nothing read is its end, as for every program. */
+static DWORD read_input(HANDLE from, char *bytes, DWORD size)
+{
+    DWORD got = 0;
+
+    return ReadFile(from, bytes, size, &got, NULL) ? got : 0;
 }
 
 static DWORD put(HANDLE to, const char *bytes, DWORD length)
@@ -31,7 +38,7 @@ static DWORD WINAPI copy(void *argument)
     char *bytes = HeapAlloc(GetProcessHeap(), 0, CHUNK);
     DWORD got, error = bytes == NULL ? ERROR_NOT_ENOUGH_MEMORY : 0;
 
-    while (error == 0 && (got = pump_read(pump->from, bytes, CHUNK)) > 0)
+    while (error == 0 && (got = pump->read(pump->from, bytes, CHUNK)) > 0)
         error = put(pump->to, bytes, got);
     pump->lost = error;
     HeapFree(GetProcessHeap(), 0, bytes);
@@ -63,6 +70,7 @@ static bool make(struct pumps *pumps, int i)
     if (!CreatePipe(&reading, &writing, NULL, CHUNK))
         return false;
     pumps->inside[i] = i == 0 ? reading : writing;
+    pump->read = i == 0 ? read_input : pump_read;
     pump->from = i == 0 ? callers(i) : reading;
     pump->to = i == 0 ? writing : callers(i);
     return pump->from != NULL && pump->to != NULL &&

@@ -9,7 +9,10 @@
 
 #include <windows.h>
 
+typedef DWORD pump_take(HANDLE from, char *bytes, DWORD size);
+
 struct pump {
+    pump_take *read;
     HANDLE from, to, thread; /* NULL: none or no longer */
     DWORD lost;              /* the error with which output could not be written; 0: none was lost */
 };
@@ -29,5 +32,6 @@ bool pumps_begin(struct pumps *pumps);
  * stops reading. */
 void pumps_end(struct pumps *pumps);
 
-/* Reads what is there, and waits where there is nothing. Returns how many bytes came, 0 at the end. */
-DWORD pump_read(HANDLE from, char *bytes, DWORD size);
+/* Reads what is there in a pipe of the launcher's own, and waits where there is nothing. Returns how many bytes came, 0 at the
+ * end. */
+pump_take pump_read;

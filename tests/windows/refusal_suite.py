@@ -1,0 +1,102 @@
+"""Nothing runs where the policy, the call or the machine is not what it must be."""
+from lib import HASH, Suite, check, contains, equal, specification
+
+SUITE = Suite()
+TIERS = ("restricted", "restricted-low", "appcontainer")
+
+
+def refused(world, policy, part, options=(), production=False, directory=None):
+    result = world.launch(policy, world.windows("subject.exe"), "leave", world.windows("made"), options=options, production=production,
+                          directory=directory)
+    equal((result.code, result.out), (125, b""), result.err)
+    contains(result.err, part, "standard error")
+    check(not world.exists("made"), "the command ran")
+    return result
+
+
+@SUITE.test
+def the_production_launcher_runs_nothing_under_wine(world):
+    for tier in TIERS:
+        refused(world, specification(tier=tier), "SBX480]: cannot verify", production=True)
+
+
+@SUITE.test
+def the_build_for_tests_says_that_it_enforces_nothing(world):
+    result = world.launch(specification(), ".\\subject.exe", "words", "a")
+    contains(result.err, "THIS IS THE BUILD FOR TESTS: NOTHING IS ENFORCED")
+    equal(result.answers(), ["a"], "words")
+
+
+@SUITE.test
+def a_production_launcher_says_no_such_thing(world):
+    result = world.launch(specification(), ".\\subject.exe", "words", "a", production=True)
+    check("BUILD FOR TESTS" not in result.err, result.err)
+
+
+@SUITE.test
+def a_probe_says_that_wine_cannot_be_verified(world):
+    result = world.run("sbx-launch.exe", "--probe", "--json")
+    equal(result.code, 125)
+    contains(result.out.decode(), '"usable":false')
+
+
+@SUITE.test
+def damaged_specifications_are_refused_with_a_reason(world):
+    good = specification()
+    cases = {
+        "no XML": ("hello", "SBX"),
+        "cut off": (good[:len(good) // 2], "SBX"),
+        "a DTD": (good.replace("<sbx-windows", '<!DOCTYPE a [<!ENTITY b "c">]><sbx-windows', 1), "SBX"),
+        "another version": (good.replace('version="1" tier', 'version="2" tier'), "SBX"),
+        "an unknown element": (good.replace("<desktop", "<surprise/><desktop"), "SBX"),
+        "an unknown attribute": (good.replace("<desktop", '<desktop extra="1"'), "SBX"),
+        "a missing attribute": (good.replace(f' policy-sha256="{HASH}"', ""), "SBX"),
+        "breakaway": (good.replace('breakaway="false"', 'breakaway="true"'), "SBX"),
+        "the reserved tier": (good.replace('tier="restricted"', 'tier="account"'), "SBX"),
+        "a token of another tier": (good.replace('integrity="medium"', 'integrity="low"'), "SBX"),
+        "another namespace": (good.replace("urn:sbx:windows:1", "urn:sbx:windows:9"), "SBX"),
+        "a network path": (specification(acl='<object path="\\\\server\\a" kind="any" on-missing="skip" rule="r">'
+                                             '<ace type="allow" sid="run" mask="0x1200a9" inherit="true"/></object>'), "SBX"),
+        "a root of a drive": (specification(acl='<object path="C:\\" kind="any" on-missing="skip" rule="r">'
+                                                '<ace type="allow" sid="run" mask="0x1301bf" inherit="true"/></object>'), "SBX"),
+    }
+    for name, (text, part) in cases.items():
+        world.write("case.xml", text)
+        result = world.launch("case.xml", world.windows("subject.exe"), "leave", world.windows("made"))
+        equal((result.code, result.out), (125, b""), f"{name}: {result.err}")
+        contains(result.err, part, name)
+        check("cannot verify" not in result.err, f"{name} was not found before anything was made: {result.err}")
+    check(not world.exists("made"), "a command ran")
+
+
+@SUITE.test
+def a_policy_that_is_not_there_and_one_of_no_kind_are_refused(world):
+    refused(world, "missing.xml", "SBX401")
+    world.write("policy.txt", "hello")
+    refused(world, "policy.txt", "SBX")
+    world.write("policy.bin", "hello")
+    refused(world, "policy.bin", "SBX")
+
+
+@SUITE.test
+def wrong_calls_are_refused(world):
+    world.write("policy.xml", specification())
+    for words, part in ((["policy.xml"], "a command is missing"), (["--engine", "bwrap", "policy.xml"], "there is no option --engine"),
+                        (["--as-owner", "policy.xml"], "there is no option --as-owner"), (["--root", "policy.xml"], "--root needs"),
+                        (["--recover", "policy.xml"], "--recover takes no policy"), ([], "a policy is missing")):
+        for program in ("sbx-launch.exe", "sbx-launch-test.exe"):
+            result = world.run(program, *words)
+            equal(result.code, 125, result.err)
+            contains(result.err, part)
+
+
+@SUITE.test
+def a_dry_run_says_what_would_be_done_and_does_nothing(world):
+    for production in (False, True):
+        result = world.launch(specification(scratch=True, environment='<set name="CI" value="1"/>'), world.windows("subject.exe"),
+                              "leave", world.windows("made"), options=["--dry-run"], production=production)
+        equal(result.code, 0, result.err)
+        text = result.out.decode()
+        for part in ("# tier restricted", "CI=1", "TEMP=", "subject.exe"):
+            contains(text, part)
+    check(not world.exists("made"), "the command ran")
