@@ -61,7 +61,6 @@ static bool verify_privileges(const struct subject *subject)
 
 static bool verify_groups(const struct subject *subject)
 {
-    const DWORD counts = SE_GROUP_ENABLED | SE_GROUP_ENABLED_BY_DEFAULT | SE_GROUP_OWNER;
     const TOKEN_GROUPS *groups = token_read(subject->arena, subject->token, TokenGroups);
     if (groups == NULL)
         return verify_refuse(subject->notes, "the token: its groups cannot be read");
@@ -69,7 +68,7 @@ static bool verify_groups(const struct subject *subject)
         struct windows_sid sid = sid_from(groups->Groups[i].Sid);
         DWORD attributes = groups->Groups[i].Attributes;
         if (token_group_is_powerful(&sid) &&
-            ((attributes & SE_GROUP_USE_FOR_DENY_ONLY) == 0 || (attributes & counts) != 0))
+            (attributes & (SE_GROUP_USE_FOR_DENY_ONLY | SE_GROUP_ENABLED)) != SE_GROUP_USE_FOR_DENY_ONLY)
             return verify_refuse(subject->notes, "the token: group %s still gives rights",
                                  text_of(subject, &sid));
     }
