@@ -6,6 +6,7 @@
 #include "emitters/windows_spec.h"
 #include "emitters/windows_xml.h"
 
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -320,8 +321,49 @@ static void test_memory_ends(void **state)
     }
 }
 
+/* Ends the process at whatever opens a file or a socket. */
+static void open_nothing(void)
+{
+    static const int calls[] = {SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(socket), SCMP_SYS(connect)};
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    assert_non_null(filter);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        assert_int_equal(seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, calls[i], 0), 0);
+    assert_int_equal(seccomp_load(filter), 0);
+}
+
+/* The schema comes from the program, and no document makes the reader look elsewhere. */
+static void test_nothing_is_opened(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct arena *arena = arena_create(0);
+        struct buffer documents[4];
+        void (*const put[])(struct buffer * out) = {external_entity, external_type, stylesheet};
+        for (size_t i = 0; i < 4; i++) {
+            documents[i] = buffer_in(arena);
+            if (i < 3)
+                put[i](&documents[i]);
+            else
+                buffer_string(&documents[i], document_text);
+        }
+        open_nothing();
+        const char *error = NULL;
+        for (size_t i = 0; i < 4; i++)
+            if ((windows_load(arena, documents[i].bytes, documents[i].length, &error) != NULL) != (i == 3))
+                _exit(1);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attacks), cmocka_unit_test(test_memory_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attacks), cmocka_unit_test(test_memory_ends),
+                                       cmocka_unit_test(test_nothing_is_opened)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
