@@ -29,7 +29,7 @@ struct acl_identity {
     const char *volume;      /* "\\?\Volume{...}\" */
     uint8_t id[ACL_ID_SIZE]; /* with the volume: this object, whatever it is called */
     bool directory;
-    bool link;        /* a link, a junction or another reparse point */
+    bool link;        /* a link, a junction or a mount point: leads elsewhere */
     uint32_t links;   /* names that it has */
     const char *path; /* where it is now, "C:\a\b", links of the path resolved */
 };
@@ -61,8 +61,8 @@ struct acl_operations {
     /* Names of what lies in a directory, in no order. */
     uint32_t (*list)(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
                      struct acl_names *names);
-    /* A new directory (`content` NULL) or file at `path`, open for ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE;
-     * ACL_EXISTS if anything is there. */
+    /* A new directory (`content` NULL) or file at `path`, open for ACL_WRITE | ACL_REMOVE, and ACL_WRITE_LABEL
+     * if that is allowed; ACL_EXISTS if anything is there. */
     uint32_t (*make)(const struct acl_operations *acl, struct arena *arena, const char *path,
                      const char *content, struct acl_object **object);
     /* Another name in the same directory; ACL_EXISTS if it is taken. */

@@ -148,6 +148,14 @@ static const char *volume_of(struct arena *arena, const char *path)
     return end != NULL ? arena_copy(arena, path, (size_t)(end + 1 - path)) : NULL;
 }
 
+/* Files in the cloud and compressed ones are reparse points too, but lead nowhere. */
+static bool is_link(const FILE_ATTRIBUTE_TAG_INFO *tag)
+{
+    enum { NAME_SURROGATE = 0x20000000 };
+    return (tag->FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
+           (tag->ReparseTag & NAME_SURROGATE) != 0;
+}
+
 static uint32_t machine_identify(const struct acl_operations *acl, struct arena *arena,
                                  struct acl_object *object, struct acl_identity *identity)
 {
@@ -162,9 +170,8 @@ static uint32_t machine_identify(const struct acl_operations *acl, struct arena 
         return acl_last_error();
     if (standard.DeletePending)
         return ACL_MISSING;
-    *identity = (struct acl_identity){.directory = standard.Directory != 0,
-                                      .link = (tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0,
-                                      .links = standard.NumberOfLinks};
+    *identity = (struct acl_identity){
+        .directory = standard.Directory != 0, .link = is_link(&tag), .links = standard.NumberOfLinks};
     memcpy(identity->id, &id.FileId, ACL_ID_SIZE);
     const char *whole = final_path(arena, handle, FILE_NAME_NORMALIZED | VOLUME_NAME_GUID);
     const char *path = final_path(arena, handle, FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
@@ -283,23 +290,31 @@ static bool write_content(HANDLE handle, const char *content)
     return WriteFile(handle, content, length, &written, NULL) && written == length;
 }
 
+/* Where a user may only modify, even a new directory's owner may not give it a label. */
+static uint32_t open_made(const struct acl_operations *acl, struct arena *arena, const char *path,
+                          struct acl_object **object)
+{
+    uint32_t code = acl->open(acl, arena, path, ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE, object);
+    return code != ACL_DENIED ? code : acl->open(acl, arena, path, ACL_WRITE | ACL_REMOVE, object);
+}
+
 static uint32_t machine_make(const struct acl_operations *acl, struct arena *arena, const char *path,
                              const char *content, struct acl_object **object)
 {
-    enum { ACCESS = ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE };
     const wchar_t *wide = acl_wide_path(arena, path);
     if (wide == NULL)
         return ERROR_INVALID_NAME;
     if (content == NULL)
-        return CreateDirectoryW(wide, NULL) ? acl->open(acl, arena, path, ACCESS, object) : acl_last_error();
-    HANDLE handle =
-        CreateFileW(wide, rights(ACCESS) | FILE_WRITE_DATA, SHARE_ALL, NULL, CREATE_NEW, AS_IT_IS, NULL);
-    uint32_t code = take_handle(arena, handle, object);
-    if (code != ACL_OK || write_content(handle, content))
-        return code;
-    code = acl_last_error();
-    acl->close(acl, *object);
-    DeleteFileW(wide);
+        return CreateDirectoryW(wide, NULL) ? open_made(acl, arena, path, object) : acl_last_error();
+    HANDLE file = CreateFileW(wide, GENERIC_WRITE | DELETE, SHARE_ALL, NULL, CREATE_NEW, AS_IT_IS, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return acl_last_error();
+    uint32_t code = write_content(file, content) ? ACL_OK : acl_last_error();
+    if (code == ACL_OK)
+        code = open_made(acl, arena, path, object);
+    CloseHandle(file);
+    if (code != ACL_OK)
+        DeleteFileW(wide);
     return code;
 }
 

@@ -48,6 +48,15 @@ struct windows_descriptor edit_add(struct arena *arena, const struct windows_des
     return edited;
 }
 
+bool edit_may_be_opened(const struct windows_descriptor *descriptor)
+{
+    const struct windows_entry everybody = open_to_everybody();
+    for (uint32_t i = 0; i < descriptor->count; i++)
+        if (windows_entry_equal(&descriptor->entries[i], &everybody))
+            return true;
+    return false;
+}
+
 struct windows_descriptor edit_remove(struct arena *arena, const struct windows_descriptor *descriptor,
                                       const struct sid_list *sids, bool opened)
 {

@@ -20,6 +20,9 @@ void sid_list_add(struct arena *arena, struct sid_list *sids, const struct windo
 struct windows_descriptor edit_add(struct arena *arena, const struct windows_descriptor *descriptor,
                                    const struct windows_entry *entries, uint32_t count);
 
+/* Whether a DACL may be one that edit_add has made. */
+bool edit_may_be_opened(const struct windows_descriptor *descriptor);
+
 /* `descriptor` without entries of `sids`. `opened`: edit_add found no DACL; if nothing but what it put there for
  * that is left, there is none again. */
 struct windows_descriptor edit_remove(struct arena *arena, const struct windows_descriptor *descriptor,

@@ -184,46 +184,27 @@ const char *journal_carry_out(struct journal *journal, struct arena *arena, stru
     return error != NULL ? error : journal_write(journal, false);
 }
 
-/* Somebody else may have removed or replaced what was opened before it was this run's turn. */
-static const char *still_there(struct journal *journal, const struct acl_identity *identity)
-{
-    const struct acl_operations *acl = journal->place.acl;
-    struct arena *arena = journal->place.arena;
-    struct acl_object *again;
-    struct acl_identity now;
-    uint32_t code = acl->open(acl, arena, identity->path, 0, &again);
-    if (code == ACL_OK) {
-        code = acl->identify(acl, arena, again, &now);
-        acl->close(acl, again);
-    }
-    if (code != ACL_OK)
-        return problem(journal, identity, "it cannot be looked at again", code);
-    return acl_identity_same(identity, &now)
-               ? NULL
-               : arena_format(arena, "%s: something else has come there meanwhile", identity->path);
-}
-
-static const char *apply_in_turn(struct journal *journal, struct journal_step *step,
+static const char *apply_in_turn(struct journal *journal, struct arena *arena, struct acl_object *object,
                                  const struct journal_change *change)
 {
     const struct acl_operations *acl = journal->place.acl;
-    struct arena *arena = journal->place.arena;
-    uint32_t code = acl->identify(acl, arena, step->object, &step->identity);
+    struct journal_step step = {
+        .object = object, .recorded = true, .entries = change->entries, .count = change->count};
+    uint32_t code = acl->identify(acl, arena, object, &step.identity);
+    /* Somebody may have removed what was opened before it was this run's turn. */
     if (code != ACL_OK)
-        return arena_format(arena, "an object cannot be identified: %s", acl_error(arena, code));
-    const char *error = still_there(journal, &step->identity);
-    if (error != NULL)
-        return error;
-    code = acl->read(acl, arena, step->object, &step->found);
+        return arena_format(journal->place.arena, "an object is not there any more: %s",
+                            acl_error(arena, code));
+    code = acl->read(acl, arena, object, &step.found);
     if (code != ACL_OK)
-        return problem(journal, &step->identity, "its access list cannot be read", code);
-    step->wanted = edit_add(arena, &step->found, change->entries, change->count);
+        return problem(journal, &step.identity, "its access list cannot be read", code);
+    step.wanted = edit_add(arena, &step.found, change->entries, change->count);
     if (change->label != NULL) {
-        step->labels = true;
-        step->wanted.labelled = true;
-        step->wanted.label = *change->label;
+        step.labels = true;
+        step.wanted.labelled = true;
+        step.wanted.label = *change->label;
     }
-    return journal_carry_out(journal, arena, step, 1);
+    return journal_carry_out(journal, arena, &step, 1);
 }
 
 const char *journal_apply(struct journal *journal, struct acl_object *object,
@@ -233,13 +214,11 @@ const char *journal_apply(struct journal *journal, struct acl_object *object,
         if (!journal_sid_is_own(&change->entries[i].sid))
             return "an entry names somebody that is no run's own";
     const struct journal_store *store = journal->place.store;
-    struct journal_step step = {.object = object, .recorded = true, .count = change->count};
-    step.entries = arena_array(journal->place.arena, change->count, sizeof *step.entries);
-    for (uint32_t i = 0; i < change->count; i++)
-        step.entries[i] = change->entries[i];
     if (!store->turn_begin(store))
         return JOURNAL_NO_TURN;
-    const char *error = apply_in_turn(journal, &step, change);
+    struct arena *arena = arena_child(journal->place.arena);
+    const char *error = apply_in_turn(journal, arena, object, change);
+    arena_destroy(arena);
     store->turn_end(store);
     return error;
 }

@@ -104,6 +104,13 @@ static bool put_payload(struct buffer *out, const struct journal_record *record)
     return false;
 }
 
+void journal_record_seal(struct buffer *out, size_t start)
+{
+    char *frame = out->bytes + start;
+    set32(frame, (uint32_t)(out->length - start - FRAME));
+    set32(frame + 4, checksum((const uint8_t *)frame + CHECKED, out->length - start - CHECKED));
+}
+
 bool journal_record_write(const struct journal_record *record, struct buffer *out)
 {
     size_t start = out->length;
@@ -113,10 +120,9 @@ bool journal_record_write(const struct journal_record *record, struct buffer *ou
         return false;
     }
     char *frame = out->bytes + start;
-    set32(frame, (uint32_t)(out->length - start - FRAME));
     set32(frame + 8, record->number);
     set32(frame + 12, record->type);
-    set32(frame + 4, checksum((const uint8_t *)frame + CHECKED, out->length - start - CHECKED));
+    journal_record_seal(out, start);
     return true;
 }
 
@@ -209,9 +215,10 @@ static void take_object(struct cursor *cursor, struct journal_record *record)
         cursor->failed = true;
         return;
     }
-    record->entries = arena_array(cursor->arena, record->count, sizeof *record->entries);
+    struct windows_entry *entries = arena_array(cursor->arena, record->count, sizeof *entries);
     for (uint32_t i = 0; i < record->count; i++)
-        take_entry(cursor, &record->entries[i]);
+        take_entry(cursor, &entries[i]);
+    record->entries = entries;
     record->labels = take32(cursor) != 0;
     if (record->labels)
         take_entry(cursor, &record->label);
@@ -283,15 +290,15 @@ void journal_records_add(struct arena *arena, struct journal_records *records,
     records->next = record->number + 1;
 }
 
-/* Whether bytes without any record are the beginning of a first one, or zeros. */
+/* Whether bytes without any record are no more than the beginning of a first one, and zeros. */
 static bool is_unfinished(const uint8_t *bytes, size_t length)
 {
-    size_t zeros = 0;
-    while (zeros < length && bytes[zeros] == 0)
-        zeros++;
-    return zeros == length || length < FRAME ||
-           (get32(bytes) <= JOURNAL_RECORD_MOST && get32(bytes) > length - FRAME && get32(bytes + 8) == 0 &&
-            get32(bytes + 12) == JOURNAL_HEADER);
+    enum { HEADER_LEAST = FRAME + 40 };
+    size_t used = length;
+    while (used > 0 && bytes[used - 1] == 0)
+        used--;
+    return used <= HEADER_LEAST || (get32(bytes + 8) == 0 && get32(bytes + 12) == JOURNAL_HEADER &&
+                                    get32(bytes) <= JOURNAL_RECORD_MOST && used <= FRAME + get32(bytes));
 }
 
 struct journal_records journal_records_read(struct arena *arena, const char *bytes, size_t length)

@@ -35,8 +35,8 @@ struct journal_record {
     const char *path, *maker; /* `maker`: the name that it has until it is known */
     const char *content;      /* NULL: a directory */
     /* object */
-    struct windows_descriptor before; /* as the first of the runs that share the object found it */
-    struct windows_entry *entries;    /* what is added */
+    struct windows_descriptor before;    /* as the first of the runs that share the object found it */
+    const struct windows_entry *entries; /* what is added */
     uint32_t count;
     struct windows_entry label; /* what it gets if `labels` */
     bool labels;
@@ -55,6 +55,9 @@ struct journal_records {
 
 /* Appends the record's bytes. False if it would be too long. */
 bool journal_record_write(const struct journal_record *record, struct buffer *out);
+
+/* Puts length and checksum of the record that begins at `start` and ends where `out` ends in its frame. */
+void journal_record_seal(struct buffer *out, size_t start);
 
 /* Reads the record at the start of `bytes` if its number is at least `number`. Returns its length, or 0. */
 size_t journal_record_read(struct arena *arena, const char *bytes, size_t length, uint32_t number,

@@ -26,7 +26,7 @@ struct journal_step {
     struct acl_object *object;
     struct acl_identity identity;
     struct windows_descriptor found, wanted;
-    struct windows_entry *entries; /* what a record names as added */
+    const struct windows_entry *entries; /* what a record names as added */
     uint32_t count;
     bool labels;   /* the label is part of what is wanted */
     bool recorded; /* a record is needed: what undoing a whole tree does (revert.h) does not undo this */

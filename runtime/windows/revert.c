@@ -172,7 +172,7 @@ static const struct journal_record *record_of(const struct journal_records *reco
 
 /* What the run's entries were carried on to, and what was made there since. */
 static void revert_child(struct revert *revert, struct arena *arena, const struct claims *claims,
-                         const char *place, const char *path)
+                         const char *path)
 {
     const struct acl_operations *acl = revert->place->acl;
     struct acl_object *object;
@@ -189,13 +189,13 @@ static void revert_child(struct revert *revert, struct arena *arena, const struc
     uint32_t known = acl->identify(acl, arena, object, &identity);
     if (known != ACL_OK) {
         code = known == ACL_MISSING ? ACL_OK : known;
-    } else if (acl_path_covers(place, identity.path)) {
+    } else {
         const struct journal_record *record = record_of(revert->records, &identity);
         if (!read_only)
             code = revert_open(revert, arena, claims, object, &identity, record);
         else if (is_clean(revert, arena, object, claims, &identity, record))
             code = ACL_OK;
-        if (identity.directory && !identity.link)
+        if (identity.directory)
             walk_push(&revert->walk, identity.path, NULL);
     }
     acl->close(acl, object);
@@ -215,7 +215,7 @@ static const char *visit(void *context, struct arena *arena, struct acl_object *
             return JOURNAL_NO_TURN;
         struct claims claims = claims_load(revert->place, arena, revert->name);
         for (uint32_t i = 0; i < BATCH && next < names->count; i++, next++)
-            revert_child(revert, arena, &claims, identity->path,
+            revert_child(revert, arena, &claims,
                          arena_format(arena, "%s\\%s", identity->path, names->items[next]));
         turn_end(revert);
     }

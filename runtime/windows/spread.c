@@ -122,8 +122,7 @@ static void plan_label(struct journal_step *step, const struct carried *here)
 static void go_on(struct spread *spread, const struct journal_step *step, const struct carried *here)
 {
     const struct sid_list *sids = &spread->journal->sids;
-    if (!step->identity.directory || step->identity.link ||
-        (here->label == NULL && !edit_passes_on(&step->wanted, sids, false)))
+    if (!step->identity.directory || (here->label == NULL && !edit_passes_on(&step->wanted, sids, false)))
         return;
     struct carried *below = arena_alloc(spread->walk.arena, sizeof *below);
     *below = (struct carried){here->label, edit_passes_on(&step->wanted, sids, true)};
@@ -137,7 +136,9 @@ static bool plan(struct spread *spread, struct arena *arena, const struct window
     struct journal *journal = spread->journal;
     const struct sid_list *sids = &journal->sids;
     step->wanted = edit_inherit(arena, directory, &step->found, step->identity.directory, sids);
-    step->recorded = !step->found.dacl_present && step->wanted.dacl_present;
+    bool changes = !edit_same_entries(&step->found, &step->wanted);
+    /* Of this run or an earlier one: the absence of a DACL comes back only where a record says so. */
+    step->recorded = changes && (!step->found.dacl_present || edit_may_be_opened(&step->found));
     bool root = is_root(&spread->roots, &step->identity);
     if (!root || label_of(journal, arena, &step->identity) == NULL)
         plan_label(step, here);
@@ -146,7 +147,7 @@ static bool plan(struct spread *spread, struct arena *arena, const struct window
                     "%s: inherits no access rights, so nothing is granted there", step->identity.path);
     if (!root)
         go_on(spread, step, here);
-    return step->recorded || !edit_same_entries(&step->found, &step->wanted);
+    return step->recorded || changes;
 }
 
 static const char *add_child(struct spread *spread, struct arena *arena,
@@ -236,10 +237,9 @@ static const char *spread_root(struct spread *spread, struct arena *arena, const
         return left_out(spread, root->path, true, code);
     struct carried here = {label_of(journal, arena, root), edit_passes_on(&descriptor, &journal->sids, true)};
     *number = journal->records.next;
+    /* On the disk with the first change that is made below. */
     const char *error =
         journal_add(journal, (struct journal_record){.type = JOURNAL_TREE, .identity = *root});
-    if (error == NULL)
-        error = journal_write(journal, true);
     return error != NULL ? error : walk_run(&spread->walk, root->path, &here);
 }
 

@@ -25,7 +25,7 @@ static const char *visit(struct walk *walk, struct arena *arena, const char *roo
         code = acl->list(acl, arena, directory, &names);
     if (code != ACL_OK)
         stop = walk->closed(walk->context, next->path, next->carried, code);
-    else if (!identity.link && acl_path_covers(root, identity.path))
+    else if (acl_path_covers(root, identity.path))
         stop = walk->visit(walk->context, arena, directory, &identity, next->carried, &names);
     acl->close(acl, directory);
     return stop;

@@ -1,4 +1,5 @@
-/* walk.h - going through all that lies below a directory, without following a link on the way.
+/* walk.h - going through all that lies below a directory, without following a link on the way: one is opened as
+ * it is, and lists nothing.
  *
  * Others may move things meanwhile: what turns out to lie elsewhere is not touched.
  */
