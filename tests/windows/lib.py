@@ -9,7 +9,7 @@ import traceback
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WINE = "/usr/lib/wine/wine64"
 SERVER = "/usr/lib/wine/wineserver64"
-SECONDS = 30
+SECONDS = 90
 WIDE = 4294967295
 HASH = "ab" * 32
 
