@@ -7,17 +7,22 @@
 
 enum { SYNCHRONISE = 0x100000, WRITES_CHECKED = 0x116 };
 
-/* Which of the rights in a deny this tier claims to withhold: all by a package, as much as a label above Low
- * does, and else only what Windows surely asks the restricting list for. */
+/* What a label above Low takes from the command, whatever entries say. */
+static uint32_t hidden_by(const struct windows_label *label)
+{
+    const uint32_t all = WINDOWS_NO_READ_UP | WINDOWS_NO_WRITE_UP | WINDOWS_NO_EXECUTE_UP;
+    if (!label->present || label->level == WINDOWS_LOW)
+        return 0;
+    return (label->policy & all) == all ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE;
+}
+
+/* Which of the rights in a deny this tier claims to withhold: all by a package, what a label takes, and else only what
+ * Windows surely asks the restricting list for. */
 static uint32_t claimed(const struct applying *applying, const struct windows_object *said, uint32_t denies)
 {
-    const uint32_t hides = WINDOWS_NO_READ_UP | WINDOWS_NO_WRITE_UP | WINDOWS_NO_EXECUTE_UP;
-    denies &= ~(uint32_t)SYNCHRONISE;
-    if (applying->apply->spec->tier == WINDOWS_APPCONTAINER)
-        return denies;
-    if (!said->label.present || said->label.level == WINDOWS_LOW)
-        return denies & WRITES_CHECKED;
-    return (said->label.policy & hides) == hides ? denies : denies & WINDOWS_DENY_WRITE;
+    if (applying->apply->spec->tier != WINDOWS_APPCONTAINER)
+        denies = hidden_by(&said->label) | (denies & WRITES_CHECKED);
+    return denies & ~(uint32_t)SYNCHRONISE;
 }
 
 static bool judge_closed(const struct applying *applying, const struct windows_object *said, const char *path,

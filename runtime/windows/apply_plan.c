@@ -61,20 +61,22 @@ void plan_deny(struct applying *applying, const char *path, uint32_t denies,
                const struct windows_label *label, const char *rule)
 {
     const struct apply *apply = applying->apply;
-    struct windows_ace deny = {
-        .deny = true,
-        .inherit = denies != WINDOWS_DENY_EXECUTE,
-        .principal = plan_principal(apply),
-        .mask = denies,
+    struct windows_object said = {
+        .path = path,
+        .cap = true,
+        .aces = {pin_of(apply)},
+        .ace_count = 1,
+        .label = *label,
+        .rule = rule,
     };
-    plan_add(applying, &(struct windows_object){
-                           .path = path,
-                           .cap = true,
-                           .aces = {deny, pin_of(apply)},
-                           .ace_count = 2,
-                           .label = *label,
-                           .rule = rule,
-                       });
+    if (denies != 0)
+        said.aces[said.ace_count++] = (struct windows_ace){
+            .deny = true,
+            .inherit = denies != WINDOWS_DENY_EXECUTE,
+            .principal = plan_principal(apply),
+            .mask = denies,
+        };
+    plan_add(applying, &said);
     plan_pin_above(applying, path, rule);
 }
 

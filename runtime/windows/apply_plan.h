@@ -8,7 +8,8 @@
 bool plan_make(struct applying *applying);
 
 /* One more denied place, with what holds its name: a pin on it and on each directory above it that the
- * command could change. `denies`: the mask of the deny that its tree inherits. */
+ * command could change. `denies`: the mask of the deny that its tree inherits; 0 where the label
+ * alone closes it. */
 void plan_deny(struct applying *applying, const char *path, uint32_t denies,
                const struct windows_label *label, const char *rule);
 

@@ -1,6 +1,7 @@
 /* verify.c - see verify.h.
  *
- * SBX_TEST_ANY_NAME (tests alone) does not know Wine by its name: what is read back has to refuse by itself.
+ * SBX_TEST_ANY_NAME (tests alone) knows Wine neither by its name nor by its age: what is read back has to refuse by
+ * itself.
  */
 #include "runtime/windows/verify.h"
 
@@ -28,15 +29,19 @@ static bool verify_build(struct note_list *notes)
 
 static bool is_wine(void)
 {
-#ifdef SBX_TEST_ANY_NAME
-    return false;
-#else
     return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
-#endif
 }
+
+#ifdef SBX_TEST_ANY_NAME
+enum { NAME_COUNTS = false };
+#else
+enum { NAME_COUNTS = true };
+#endif
 
 bool verify_system(struct note_list *notes)
 {
+    if (!NAME_COUNTS)
+        return true;
     if (is_wine() &&
         !verify_refuse(notes,
                        "that anything is enforced: this is Wine, which reports success without effect"))

@@ -802,6 +802,31 @@ static void what_matches_an_exception_is_opened(void **state)
     end(bench);
 }
 
+static void a_label_alone_can_hide_a_match(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_RESTRICTED_LOW);
+    put(bench, "C:\\home\\keys", NULL, NULL);
+    put(bench, "C:\\home\\keys\\one", "text", NULL);
+    match(bench, "C:\\home\\k*", NULL, 0);
+    bench->matches[0].ace.mask = 0;
+    assert_runs(bench);
+    assert_closed(bench, "C:\\home\\keys\\one", ANY);
+    end(bench);
+}
+
+static void open_below(struct bench *bench, const char *path, unsigned access);
+
+static void what_loses_its_label_meanwhile_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_RESTRICTED_LOW);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    bench->meddler.at_open = open_below;
+    assert_refused(bench, SBX485_STILL_OPEN, "C:\\w\\secret\\key may be open");
+    arena_destroy(bench->arena);
+}
+
 static void a_match_that_is_a_junction_refuses(void **state)
 {
     (void)state;
@@ -924,7 +949,8 @@ static void open_below(struct bench *bench, const char *path, unsigned access)
     static const char key[] = "C:\\w\\secret\\key";
     (void)path;
     (void)access;
-    if (bench->meddled || !names_package(acl_memory_look(bench->memory, key), WINDOWS_ENTRY_DENY))
+    const struct windows_descriptor *now = acl_memory_look(bench->memory, key);
+    if (bench->meddled || !(names_package(now, WINDOWS_ENTRY_DENY) || now->labelled))
         return;
     bench->meddled = true;
     assert_true(windows_descriptor_read(bench->arena, USUAL "(A;;0x1f01ff;;;" ALL_PACKAGES ")", &open));
@@ -1057,6 +1083,8 @@ int main(void)
         cmocka_unit_test(a_pattern_that_begins_above_is_looked_for_in_what_is_opened),
         cmocka_unit_test(a_match_that_a_label_hides_is_looked_for_everywhere),
         cmocka_unit_test(what_matches_an_exception_is_opened),
+        cmocka_unit_test(a_label_alone_can_hide_a_match),
+        cmocka_unit_test(what_loses_its_label_meanwhile_refuses),
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
         cmocka_unit_test(a_walk_does_not_follow_junctions),
         cmocka_unit_test(looking_that_takes_too_long_refuses),
