@@ -74,7 +74,7 @@ static uint32_t write_and_compare(struct revert *revert, struct arena *arena, st
     const struct acl_operations *acl = revert->place->acl;
     bool label = !edit_same_label(found, wanted), entries = !edit_same_entries(found, wanted);
     uint32_t code = ACL_OK;
-    struct windows_descriptor read;
+    struct windows_descriptor read = {0};
     if (label)
         code = acl->write_label(acl, arena, object, wanted);
     if (code == ACL_OK && entries)

