@@ -180,6 +180,7 @@ $(WIN)/sbx-launch.exe: $(WIN)/runtime/windows/main.o $(WIN)/libruntime.a $(WIN)/
 $(WIN)/sbx-launch-test.exe: $(WIN)/test/runtime/windows/main.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
 $(WIN)/sbx-selftest.exe: $(WIN)/runtime/windows/selftest.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 $(WIN)/oracle.exe: $(WIN)/tests/windows/oracle.o $(WIN)/libsbx.a
+$(WIN)/machine-tool.exe: $(WIN)/tests/windows/machine_tool.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 # One measure at a time, as the launcher has it and as its build for tests does; and a launcher that does not know Wine's name.
 WIN_ENFORCE := $(WIN)/enforce-tool.exe $(WIN)/enforce-tool-test.exe $(WIN)/sbx-launch-any-name.exe
 check-windows: $(WIN_ENFORCE)
@@ -194,8 +195,8 @@ $(WIN)/%.exe:
 	@echo link $@
 	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
 
-# What of it can be seen under Wine. The tests start subject.exe, and oracle.exe asks Wine.
-check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe
+# What of it can be seen under Wine. The tests start subject.exe, oracle.exe asks Wine, machine-tool.exe says what is found.
+check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe $(WIN)/machine-tool.exe
 	@/usr/bin/python3 tests/windows/run.py $(BUILD)
 $(WIN)/subject.exe: tests/windows/subject.c | $(WIN_LIBRARIES)/built
 	@echo link $@
