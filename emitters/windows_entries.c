@@ -186,6 +186,19 @@ static void add_label(struct windows_build *build, const struct bound_rule *rule
     }
 }
 
+/* A deny at `path` would close what its exceptions open, so none is written; that nothing else opens it, or something in
+ * it, is a condition then. */
+static void require_apart(struct windows_build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->places.count; i++) {
+        const struct windows_place *place = &build->places.items[i];
+        if (place->around != LEVEL_NONE || !windows_may_nest(place->path, path))
+            continue;
+        windows_require_add(build, path, place->path);
+        windows_require_add(build, place->path, path);
+    }
+}
+
 static void add_deny(struct windows_build *build, const struct bound_rule *rule, const char *path)
 {
     enum level cap = cap_of(rule);
@@ -203,11 +216,7 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
         return;
     }
     if (!lowered && opens) {
-        /* A deny here would close what its exceptions open; that nothing else opens it is a condition then. */
-        for (uint32_t i = 0; i < build->places.count; i++)
-            if (build->places.items[i].around == LEVEL_NONE &&
-                windows_may_nest(build->places.items[i].path, path))
-                windows_require_add(build, path, build->places.items[i].path);
+        require_apart(build, path);
         return;
     }
     if (!lowered && !windows_may_lie_in(build, path, cap))

@@ -347,7 +347,14 @@ static void caps_repeat(struct job *job)
     }
 }
 
-/* For each object the nearest one strictly above it that opens or closes, or -1. */
+static bool is_writable(const struct windows_object *object)
+{
+    const struct windows_ace *allow = allow_of(object);
+    return allow != NULL && allow->mask == WINDOWS_ALLOW_WRITE && closes(object) == 0;
+}
+
+/* For each object the nearest one strictly above it that opens writing or closes, or -1: what opens reading alone lowers
+ * nothing. */
 static int32_t *around_of(struct job *job)
 {
     const struct windows_acl *acl = &job->acl;
@@ -356,7 +363,7 @@ static int32_t *around_of(struct job *job)
         int32_t above = (int32_t)i - 1;
         while (above >= 0) {
             const struct windows_object *object = &acl->objects.items[above];
-            bool counts = allow_of(object) != NULL || closes(object) != 0;
+            bool counts = is_writable(object) || closes(object) != 0;
             if (counts && windows_path_covers(object->path, acl->objects.items[i].path))
                 break;
             above = counts ? around[above] : above - 1;
@@ -364,12 +371,6 @@ static int32_t *around_of(struct job *job)
         around[i] = above;
     }
     return around;
-}
-
-static bool is_writable(const struct windows_object *object)
-{
-    const struct windows_ace *allow = allow_of(object);
-    return allow != NULL && allow->mask == WINDOWS_ALLOW_WRITE && closes(object) == 0;
 }
 
 static void pins_add(struct job *job, const char *path, const char *writable, const char *rule)
@@ -388,6 +389,15 @@ static void pins_add(struct job *job, const char *path, const char *writable, co
     }
 }
 
+/* A writable place may come to lie in another one, and what is between them could be moved too. */
+static void pins_add_above(struct job *job, const int32_t *around, uint32_t closed)
+{
+    const char *rule = job->acl.objects.items[closed].rule;
+    for (uint32_t at = closed; around[at] >= 0 && is_writable(&job->acl.objects.items[around[at]]);
+         at = (uint32_t)around[at])
+        pins_add(job, job->acl.objects.items[at].path, job->acl.objects.items[around[at]].path, rule);
+}
+
 /* What is closed inside something writable must keep its name, and must not be made where it is missing. */
 static void closed_places_hold(struct job *job)
 {
@@ -401,7 +411,7 @@ static void closed_places_hold(struct job *job)
         if (object->missing == WINDOWS_SKIP && !program)
             object->missing =
                 object->kind == WINDOWS_DIRECTORY ? WINDOWS_CREATE_DIRECTORY : WINDOWS_CREATE_FILE;
-        pins_add(job, object->path, job->acl.objects.items[around[i]].path, object->rule);
+        pins_add_above(job, around, i);
     }
 }
 

@@ -233,6 +233,46 @@ static void what_comes_to_lie_in_a_writable_place_keeps_its_name(void **state)
     world_end(&world);
 }
 
+static void names_are_kept_through_every_writable_place_around(void **state)
+{
+    struct world world;
+    (void)state;
+    world_begin(&world);
+    assert_true(
+        compile_both(&world, "grant write $WORK\nauto grant write $GITDIR/a/b\ndeny $GITDIR/a/b/c/d", false));
+    assert_true(take_xml(&world, false));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git\\a\\b\\c"));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git\\a"));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git"));
+    root_set(&world, ROOT_CACHE, "D:/w/.git/c");
+    assert_true(compile_both(
+        &world, "auto grant write $WORK\nauto grant read $GITDIR/c\ngrant read $CACHE/a/b", false));
+    assert_true(take_xml(&world, false));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git\\c\\a"));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git\\c"));
+    assert_true(is_pinned(world.resolved.spec, "D:\\w\\.git"));
+    world_end(&world);
+}
+
+/* The deny itself is not written, since what it excepts is inside. */
+static void nothing_may_open_what_a_deny_with_an_exception_closes(void **state)
+{
+    struct world world;
+    (void)state;
+    world_begin(&world);
+    assert_true(compile_both(&world,
+                             "grant read $WORK/c/known\ndeny $WORK/c except $WORK/c/known\n"
+                             "grant write $CACHE/a",
+                             false));
+    assert_true(take_xml(&world, false));
+    root_set(&world, ROOT_CACHE, "D:/w/c");
+    assert_false(take_xml(&world, false));
+    root_set(&world, ROOT_CACHE, "D:/");
+    root_set(&world, ROOT_WORK, "D:/a/w");
+    assert_false(take_xml(&world, false));
+    world_end(&world);
+}
+
 static void a_deny_of_one_root_closes_what_another_opens_inside_it(void **state)
 {
     struct world world;
@@ -584,6 +624,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roots_of_a_specification_get_their_places),
         cmocka_unit_test(what_comes_to_lie_in_a_writable_place_keeps_its_name),
+        cmocka_unit_test(names_are_kept_through_every_writable_place_around),
+        cmocka_unit_test(nothing_may_open_what_a_deny_with_an_exception_closes),
         cmocka_unit_test(a_deny_of_one_root_closes_what_another_opens_inside_it),
         cmocka_unit_test(two_roots_at_one_place_have_the_lower_level),
         cmocka_unit_test(a_condition_that_does_not_hold_refuses),
