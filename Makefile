@@ -182,12 +182,13 @@ $(WIN)/sbx-selftest.exe: $(WIN)/runtime/windows/selftest.o $(WIN)/libruntime.a $
 $(WIN)/oracle.exe: $(WIN)/tests/windows/oracle.o $(WIN)/libsbx.a
 $(WIN)/machine-tool.exe: $(WIN)/tests/windows/machine_tool.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 # One measure at a time, as the launcher has it and as its build for tests does; and a launcher that does not know Wine's name.
-WIN_ENFORCE := $(WIN)/enforce-tool.exe $(WIN)/enforce-tool-test.exe $(WIN)/sbx-launch-any-name.exe
+WIN_ENFORCE := $(patsubst %,$(WIN)/%.exe,enforce-tool enforce-tool-test sbx-launch-any-name sbx-selftest-test)
 check-windows: $(WIN_ENFORCE)
 $(WIN)/enforce-tool.exe: $(WIN)/tests/windows/enforce_tool.o $(WIN)/libruntime.a $(WIN)/libsbx.a
 $(WIN)/enforce-tool-test.exe: $(WIN)/tests/windows/enforce_tool.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
 $(WIN)/sbx-launch-any-name.exe: $(WIN)/runtime/windows/main.o $(WIN)/any-name/verify.o $(WIN)/libruntime.a $(WIN)/libsbx.a
-$(WIN)/any-name/verify.o: runtime/windows/verify.c | $(WIN_LIBRARIES)/built
+$(WIN)/sbx-selftest-test.exe: $(WIN)/any-name/selftest.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
+$(WIN)/any-name/%.o: runtime/windows/%.c | $(WIN_LIBRARIES)/built
 	@mkdir -p $(@D)
 	@echo cc for Windows -DSBX_TEST_ANY_NAME $<
 	@$(WIN_CC) $(WIN_CFLAGS) -DSBX_TEST_ANY_NAME -c -o $@ $<

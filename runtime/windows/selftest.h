@@ -29,9 +29,10 @@ struct selftest {
     struct note_list notes;
     const struct acl_operations *acl;
     struct windows_identity identity;
-    const char *package; /* the profile's name, or NULL */
-    const char *top;     /* the fresh directory */
-    const char *outside; /* --network HOST:PORT, or NULL */
+    const char *package;                /* the profile's name, or NULL */
+    const char *top;                    /* the fresh directory */
+    const wchar_t *program, *directory; /* this program where every tier can read it, and where it starts */
+    const char *outside;                /* --network HOST:PORT, or NULL */
     struct selftest_tier tiers[WINDOWS_TIERS];
     struct buffer report;
     uint32_t objects; /* made so far: each has a name of its own */

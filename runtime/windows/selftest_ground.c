@@ -155,6 +155,27 @@ static bool top_make(struct selftest *selftest)
     return true;
 }
 
+/* An AppContainer can read no file of the user's: this program is put where it can. */
+static bool program_make(struct selftest *selftest)
+{
+    const struct acl_operations *acl = selftest->acl;
+    const char *path = arena_join(selftest->arena, selftest->top, "\\selftest.exe");
+    const wchar_t *own = trial_own_program(selftest->arena);
+    wchar_t *directory = arena_array(selftest->arena, PATH_MOST, sizeof *directory);
+    UINT length = GetSystemDirectoryW(directory, PATH_MOST);
+    struct acl_object *object;
+    selftest->program = wide_from(selftest->arena, path);
+    selftest->directory = directory;
+    if (own == NULL || length == 0 || length >= PATH_MOST || !CopyFileW(own, selftest->program, TRUE) ||
+        acl->open(acl, selftest->arena, path, ACL_WRITE, &object) != ACL_OK)
+        return false;
+    bool made = object_describe(
+        selftest, object,
+        sddl_filled(selftest, WINDOWS_APPCONTAINER, "D:P(A;;0x1f01ff;;;$USER)(A;;0x1200a9;;;S-1-15-2-1)"));
+    acl->close(acl, object);
+    return made;
+}
+
 bool selftest_begin(struct selftest *selftest, const char **why)
 {
     if (!identity_make(&selftest->identity, &selftest->notes)) {
@@ -163,6 +184,11 @@ bool selftest_begin(struct selftest *selftest, const char **why)
     }
     if (!top_make(selftest)) {
         *why = "no fresh directory can be made in the temporary one";
+        return false;
+    }
+    if (!program_make(selftest)) {
+        *why = "this program cannot be copied into the fresh directory";
+        selftest_end(selftest);
         return false;
     }
     tier_make(selftest, WINDOWS_RESTRICTED);
@@ -192,7 +218,7 @@ const char *selftest_run(struct selftest *selftest, enum windows_tier tier, cons
         .arena = selftest->arena,
         .ground = &selftest->tiers[tier].ground,
         .program = program,
-        .directory = L"C:\\",
+        .directory = selftest->directory,
     };
     if (selftest->tiers[tier].why_not != NULL || !trial_start(&trial, arguments, &output, &selftest->notes))
         return NULL;
@@ -202,8 +228,7 @@ const char *selftest_run(struct selftest *selftest, enum windows_tier tier, cons
 long selftest_try(struct selftest *selftest, enum windows_tier tier, const char *word, const char *path)
 {
     const char *const arguments[] = {"--try", word, path, NULL};
-    const wchar_t *program = trial_own_program(selftest->arena);
-    const char *output = program != NULL ? selftest_run(selftest, tier, program, arguments) : NULL;
+    const char *output = selftest_run(selftest, tier, selftest->program, arguments);
     char *end;
     if (output == NULL || strncmp(output, "error ", 6) != 0)
         return TRY_IMPOSSIBLE;

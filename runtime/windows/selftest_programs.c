@@ -3,25 +3,36 @@
 
 #include "runtime/windows/wide.h"
 
+#include "base/escape.h"
+
 #include <string.h>
 #include <winsock2.h>
 
-enum { PATH_MOST = 32768 };
+enum { PATH_MOST = 32768, LINE_MOST = 80 };
 
-/* Programs that say one word. */
+#define LANGUAGE "'started, ' + $ExecutionContext.SessionState.LanguageMode"
+
+/* Programs that say a few words. */
 static const struct {
     const char *file;
     const wchar_t *extension;
     const char *arguments[6];
 } programs[] = {
     {"cmd", L".exe", {"/d", "/c", "echo started", NULL}},
-    {"powershell", L".exe", {"-NoProfile", "-NonInteractive", "-Command", "'started'", NULL}},
-    {"pwsh", L".exe", {"-NoProfile", "-NonInteractive", "-Command", "'started'", NULL}},
+    {"powershell", L".exe", {"-NoProfile", "-NonInteractive", "-Command", LANGUAGE, NULL}},
+    {"pwsh", L".exe", {"-NoProfile", "-NonInteractive", "-Command", LANGUAGE, NULL}},
     {"git", L".exe", {"--version", NULL}},
     {"bash", L".exe", {"-c", "echo started", NULL}},
     {"python", L".exe", {"-c", "print('started')", NULL}},
     {"node", L".exe", {"-e", "console.log('started')", NULL}},
 };
+
+static const char *first_line(const struct selftest *selftest, const char *said)
+{
+    size_t length = strcspn(said, "\r\n");
+    return escape_windows(selftest->arena,
+                          arena_copy(selftest->arena, said, length < LINE_MOST ? length : LINE_MOST));
+}
 
 static void program_measure(struct selftest *selftest, enum windows_tier tier, size_t number)
 {
@@ -35,11 +46,10 @@ static void program_measure(struct selftest *selftest, enum windows_tier tier, s
     const char *said = selftest_run(selftest, tier, path, programs[number].arguments);
     if (said == NULL)
         selftest_say(selftest, REFUSED, tier, question, "Windows did not start it");
+    else if (*said == '\0')
+        selftest_say(selftest, MEASURED, tier, question, "it says nothing");
     else
-        selftest_say(selftest, MEASURED, tier, question, "%s",
-                     strstr(said, "started") != NULL || strstr(said, "version") != NULL
-                         ? "it runs"
-                         : "it starts and says nothing");
+        selftest_say(selftest, MEASURED, tier, question, "it says \"%s\"", first_line(selftest, said));
 }
 
 static void word_measure(struct selftest *selftest, enum windows_tier tier, const char *question,
