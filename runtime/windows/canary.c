@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_USE = 32, WORDS_MOST = 24 * 1024 }; /* Windows takes a command line of 32,767 characters */
+enum { WORDS_MOST = 24 * 1024 }; /* Windows takes a command line of 32,767 characters */
 
 struct attempt {
     const char *word, *path;
@@ -185,7 +185,7 @@ static bool attempt_judge(const struct trial_plan *plan, const struct attempt *a
         return verify_refuse(plan->notes,
                              "that %s is closed to the command (%s): a trial of it ended with error %ld",
                              path, attempt->what, error);
-    if (!attempt->must_fail && error != ACL_OK && error != IN_USE)
+    if (!attempt->must_fail && error != ACL_OK)
         return verify_refuse(plan->notes,
                              "that %s is open to the command (%s): a trial of it ended with error %ld", path,
                              attempt->what, error);
