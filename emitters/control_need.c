@@ -165,7 +165,8 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
         break;
     case RULE_GRANT_LISTEN:
     case RULE_DENY_LISTEN:
-        if (listen_partly)
+        /* A port that a managed layer closes stays closed, whatever the policy accepts. */
+        if (listen_partly || (rule->layer != 0 && needs[CONTROL_LISTEN].needed))
             need_rule(&needs[CONTROL_LISTEN], rule);
         break;
     case RULE_GRANT_SERVICE:
