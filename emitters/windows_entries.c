@@ -219,7 +219,8 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
         require_apart(build, path);
         return;
     }
-    if (!lowered && !windows_may_lie_in(build, path, cap))
+    /* What is open to everyone may be open to an AppContainer, too; elsewhere nothing opens such a place. */
+    if (!lowered && build->tier != WINDOWS_APPCONTAINER && !windows_may_lie_in(build, path, cap))
         return;
     struct windows_object object = windows_object_at(build, path, rule);
     windows_object_add(build, &object, true, cap == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE);

@@ -107,7 +107,7 @@ static void respell(struct arena *arena, struct texts *out, const struct names *
         above[length] = '\0';
         for (uint32_t i = first_name(grants, above);
              i < grants->count && windows_path_equal(grants->items[i].path, above); i++)
-            add_spellings(arena, out, grants->items[i].model, model + length);
+            VECTOR_PUSH(arena, out, arena_join(arena, grants->items[i].model, model + length));
     }
 }
 

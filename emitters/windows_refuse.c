@@ -202,12 +202,22 @@ static const char *pattern_text(struct refusal *refusal, const struct bound_path
     return at->pattern ? at->path : pattern_escape(refusal->arena, at->path, strlen(at->path));
 }
 
+/* Whether the deny takes something from a place around it, so that what it closes inherits its entry. */
+static bool lowers(const struct refusal *refusal, const struct bound_rule *rule)
+{
+    const char *problem,
+        *path = rule->at.pattern ? NULL : windows_place_name(refusal->arena, rule->at.path, &problem);
+    const struct windows_place *place = path != NULL ? windows_places_at(&refusal->places, path) : NULL;
+    return place != NULL && place->level < place->around && windows_path_equal(place->path, path);
+}
+
 /* What lies inside something that a deny closes only when the launcher looks, or is opened in part. */
 static void note_exception(struct refusal *refusal, const struct bound_rule *rule,
                            const struct bound_path *except, bool opens)
 {
     enum opening opening = opening_of(refusal, except, rule->rule->level);
-    if (opening == OPENS_NOTHING || (opening == OPENS_WHOLE && opens && !rule->at.pattern) ||
+    if (opening == OPENS_NOTHING ||
+        (opening == OPENS_WHOLE && opens && !rule->at.pattern && !lowers(refusal, rule)) ||
         !windows_pattern_may_hold(refusal->arena, pattern_text(refusal, &rule->at),
                                   pattern_text(refusal, except)))
         return;

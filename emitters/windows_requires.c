@@ -32,17 +32,30 @@ static struct names configured_reads(const struct windows_build *build)
     return names;
 }
 
-/* With labels a lowered place inside a writable one would not be held. */
+static bool denies(const struct windows_object *object)
+{
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (object->aces[i].deny && object->aces[i].inherit)
+            return true;
+    return false;
+}
+
+/* With labels neither a lowered place inside a writable one would be held, nor a writable one inside what a deny
+ * closes. */
 static void require_for_labels(struct windows_build *build)
 {
     for (uint32_t i = 0; i < build->acl.objects.count; i++) {
         const struct windows_object *object = &build->acl.objects.items[i];
-        if (!object->label.present || object->label.level == WINDOWS_LOW)
+        if (object->label.present ? object->label.level == WINDOWS_LOW : !denies(object))
             continue;
-        for (uint32_t j = 0; j < build->places.count; j++)
-            if (build->places.items[j].level == LEVEL_WRITE &&
-                windows_may_nest(build->places.items[j].path, object->path))
-                windows_require_add(build, object->path, build->places.items[j].path);
+        for (uint32_t j = 0; j < build->places.count; j++) {
+            const struct windows_place *place = &build->places.items[j];
+            if (place->level != LEVEL_WRITE || !windows_may_nest(place->path, object->path))
+                continue;
+            windows_require_add(build, object->path, place->path);
+            if (object->cap)
+                windows_require_add(build, place->path, object->path);
+        }
     }
 }
 
