@@ -10,9 +10,12 @@ enum {
 };
 enum { SPECIFIC_RIGHTS = 0x0fffffff };
 
-/* What counts as writing for a write-restricted token in the loose reading: what FILE_GENERIC_WRITE holds and
- * reading does not need. */
-enum { WRITE_RIGHTS = 0x116 };
+/* What counts as writing for a write-restricted token is told of reading and executing, which do not, and measured of
+ * what FILE_GENERIC_WRITE holds besides, which does. Deleting, taking over and changing the DACL lie between. */
+enum {
+    WRITE_RIGHTS_FEWEST = 0x116,
+    WRITE_RIGHTS_MOST = WINDOWS_FILE_ALL & ~(WINDOWS_FILE_READ | WINDOWS_FILE_EXECUTE)
+};
 
 static const struct windows_sid owner_rights = {12, {1, 1, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0}};
 uint32_t windows_file_rights(uint32_t mask)
@@ -173,8 +176,9 @@ uint32_t windows_access(const struct windows_token *token, const struct windows_
     uint32_t rights = left_by_label(token, descriptor, reading) & rights_of(&look);
     if (token->restricting.count != 0) {
         look = (struct look){descriptor, &token->restricting, reading, true, false};
-        uint32_t looked_at =
-            token->write_restricted && reading == WINDOWS_LOOSE ? WRITE_RIGHTS : WINDOWS_FILE_ALL;
+        uint32_t looked_at = !token->write_restricted    ? WINDOWS_FILE_ALL
+                             : reading == WINDOWS_STRICT ? WRITE_RIGHTS_MOST
+                                                         : WRITE_RIGHTS_FEWEST;
         rights &= rights_of(&look) | ~looked_at;
     }
     if (token->package.count != 0) {
