@@ -118,14 +118,6 @@ static bool has_label(const struct windows_object *object)
     return object->label.present;
 }
 
-static bool says_something(const struct windows_object *object)
-{
-    for (uint32_t i = 0; i < object->ace_count; i++)
-        if (object->aces[i].inherit)
-            return true;
-    return false;
-}
-
 static bool opens_for_writing(const struct windows_object *object)
 {
     for (uint32_t i = 0; i < object->ace_count; i++)
@@ -191,16 +183,22 @@ static void add_matches(const struct job *job)
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
         for (uint32_t j = 0; j < job->spec->match_count; j++) {
-            if (!matches(job, &job->matchers[j], node, true))
+            const struct windows_ace *ace = &job->matchers[j].match->ace;
+            if (ace->mask == 0 || !matches(job, &job->matchers[j], node, true))
                 continue;
-            add(job, node, &job->matchers[j].match->ace);
-            pin_match(job, node);
+            add(job, node, ace);
+            if (ace->deny)
+                pin_match(job, node);
         }
     }
 }
 
-static bool has_own_allow(const struct windows_node *node)
+/* Whether what is inherited does not decide there: allows of an object's own come before it, and a protected DACL,
+ * or none, inherits nothing. */
+static bool has_own_say(const struct windows_node *node)
 {
+    if (!node->descriptor.dacl_present || node->descriptor.dacl_protected)
+        return true;
     for (uint32_t i = 0; i < node->descriptor.count; i++)
         if (node->descriptor.entries[i].type != WINDOWS_ENTRY_DENY &&
             (node->descriptor.entries[i].flags & WINDOWS_INHERITED) == 0)
@@ -208,16 +206,33 @@ static bool has_own_allow(const struct windows_node *node)
     return false;
 }
 
-/* An allow of an object's own comes before what it inherits: there the deny from above is said once more. */
+/* Whether something between the object and the node is granted again, which what a grant closes does not undo. */
+static bool is_raised(const struct job *job, const struct windows_object *object,
+                      const struct windows_node *node)
+{
+    for (uint32_t i = 0; !object->cap && i < job->spec->object_count; i++) {
+        const struct windows_object *other = &job->spec->objects[i];
+        if (other != object && other->ace_count > 0 && !other->aces[other->ace_count - 1].deny &&
+            windows_path_covers(object->path, other->path) && windows_path_covers(other->path, node->path))
+            return true;
+    }
+    return false;
+}
+
+/* There the denies from above are said once more. */
 static void repeat_denies(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
-        const struct windows_object *object = object_above(job, node, says_something);
-        bool own = has_own_allow(node);
-        for (uint32_t j = 0; own && object != NULL && j < object->ace_count; j++)
-            if (object->aces[j].deny && object->aces[j].inherit)
-                add(job, node, &object->aces[j]);
+        bool own = has_own_say(node);
+        for (uint32_t j = 0; own && j < job->spec->object_count; j++) {
+            const struct windows_object *object = &job->spec->objects[j];
+            if (!windows_path_covers(object->path, node->path) || is_raised(job, object, node))
+                continue;
+            for (uint32_t k = 0; k < object->ace_count; k++)
+                if (object->aces[k].deny && object->aces[k].inherit)
+                    add(job, node, &object->aces[k]);
+        }
     }
 }
 
@@ -226,8 +241,8 @@ static void repeat_matches(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
-        for (uint32_t j = 0; has_own_allow(node) && j < job->spec->match_count; j++)
-            if (job->matchers[j].match->ace.inherit && matches(job, &job->matchers[j], node, false))
+        for (uint32_t j = 0; has_own_say(node) && j < job->spec->match_count; j++)
+            if (job->matchers[j].match->ace.deny && matches(job, &job->matchers[j], node, false))
                 add(job, node, &job->matchers[j].match->ace);
     }
 }

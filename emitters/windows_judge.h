@@ -26,7 +26,7 @@ struct judge {
     struct policy_answers *answers;
     /* Without the rules that an accepted exception covers: where the two differ either is right. */
     struct policy_answers *promised;
-    const struct bound_policy *closing; /* only what closes, and everything granted */
+    const struct bound_policy *closing; /* only plain denies, and everything granted */
     struct {
         struct spelling {
             const char *path, *model; /* of a grant or an exception */

@@ -61,9 +61,14 @@ part_of(const struct judge *judge, bool (*left_out)(const struct judge *judge, c
     return copy;
 }
 
-static bool is_excepted_or_grants(const struct judge *judge, const struct bound_rule *rule)
+/* A limit closes as the default does: what Windows opens anyway stays open under it. Matches are looked for where
+ * something is granted, not on the whole machine; and where an exception opens something, the rest is only not
+ * opened. */
+static bool closes_nothing(const struct judge *judge, const struct bound_rule *rule)
 {
-    return grants(rule) || is_excepted(judge, rule);
+    bool denies =
+        rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC || rule->holds_as_deny_write;
+    return !denies || rule->at.pattern || rule->except_count > 0 || is_excepted(judge, rule);
 }
 
 /* Everything is granted: on each drive and at each root. */
@@ -205,6 +210,25 @@ static bool is_closed_by_rule(const struct judge *judge, const struct query *que
     return answer.level < (query->kind == QUERY_READ ? LEVEL_READ : LEVEL_WRITE);
 }
 
+/* Whether Windows lets such a token take anything out of the directory around, which no rule closes. */
+static bool is_given_away(const struct judge *judge, const struct query *query,
+                          const struct windows_node *bare)
+{
+    const char *slash = strrchr(query->name, '/');
+    return query->kind == QUERY_RENAME && slash != NULL && bare->parent != NULL &&
+           bound_level(judge->closing, query->name, (size_t)(slash - query->name)) == LEVEL_WRITE &&
+           (windows_access(&judge->token, &bare->parent->descriptor, WINDOWS_LOOSE) &
+            WINDOWS_RIGHT_DELETE_CHILD) != 0;
+}
+
+/* Whether what is open here is so without the specification, and not against a rule. */
+static bool is_ground(const struct judge *judge, const struct query *query, const struct windows_node *bare)
+{
+    return is_given_away(judge, query, bare) ||
+           (windows_may(&judge->token, bare, operations[query->kind], WINDOWS_LOOSE) &&
+            !is_closed_by_rule(judge, query));
+}
+
 /* The root of a writable area: whether it can be moved is decided by where it lies. */
 static bool begins_area(const struct judge *judge, const struct query *query)
 {
@@ -285,8 +309,7 @@ static struct verdicts judge_path(const struct judge *judge, const struct query 
     bool loose = windows_may(&judge->token, node, operation, WINDOWS_LOOSE);
     if (allow ? strict : !loose)
         return (struct verdicts){0};
-    if (!allow && windows_may(&judge->token, bare, operation, WINDOWS_LOOSE) &&
-        !is_closed_by_rule(judge, &same))
+    if (!allow && is_ground(judge, &same, bare))
         return (struct verdicts){0};
     const char *found = strict ? "allow" : loose ? "allow, perhaps" : "deny";
     return (struct verdicts){wanted, {.text = found, .line = deciding_line(judge, path, query->kind, allow)}};
@@ -366,7 +389,7 @@ bool read_windows(const struct read_request *request, struct reader_list *reader
     judge->tree = windows_fixture(request->arena);
     find_spellings(judge);
     struct bound_policy *promised = part_of(judge, is_excepted);
-    struct bound_policy *closing = part_of(judge, is_excepted_or_grants);
+    struct bound_policy *closing = part_of(judge, closes_nothing);
     grant_all(judge, closing);
     bound_seal(promised, NULL);
     bound_seal(closing, NULL);

@@ -164,6 +164,15 @@ static struct windows_node *node_above(struct windows_tree *tree, const char *pa
     return path[0] == '$' ? tree->profile : NULL;
 }
 
+/* The last name of `path` in its directory, which may be spelled in another case there. */
+static const char *path_below(struct arena *arena, const struct windows_node *parent, const char *path)
+{
+    const char *last = strrchr(path, '\\');
+    if (parent == NULL || last == NULL)
+        return arena_strdup(arena, path);
+    return arena_join(arena, parent->path, parent->path[strlen(parent->path) - 1] == '\\' ? last + 1 : last);
+}
+
 struct windows_node *windows_tree_at(struct windows_tree *tree, const char *path, bool directory)
 {
     static const struct windows_descriptor nothing;
@@ -175,7 +184,7 @@ struct windows_node *windows_tree_at(struct windows_tree *tree, const char *path
     bool installed = windows_sid_equal(&above->owner, &tree->installer);
     const struct windows_sid *owner = installed ? &tree->installer : &tree->user;
     return insert(tree, (struct windows_node){
-                            .path = arena_strdup(tree->arena, path),
+                            .path = path_below(tree->arena, parent, path),
                             .directory = directory,
                             .parent = parent,
                             .descriptor = windows_inherit(tree->arena, above, owner, directory),

@@ -111,7 +111,7 @@ static void names_are_found_without_case_and_in_order(void **state)
     struct windows_node *node = windows_tree_find(&tree, "C:\\A\\B");
     assert_non_null(node);
     assert_ptr_equal(node, windows_tree_at(&tree, "c:\\a\\B", true));
-    assert_string_equal(node->parent->path, "c:\\A");
+    assert_string_equal(node->path, "C:\\A\\b");
     assert_true(node->parent->directory);
     assert_string_equal(node->parent->parent->path, "C:\\");
     assert_null(windows_tree_find(&tree, "C:\\b"));
@@ -136,17 +136,17 @@ static const struct {
     unsigned strict, loose;
 } opened[] = {
     /* The user's own files can be read, deleted and, should Windows not call that writing, opened further. */
-    {"C:\\Users\\me\\Documents\\a", WINDOWS_RESTRICTED, 0, R | D | X | A},
-    {"C:\\Users\\me\\AppData\\LocalLow\\a", WINDOWS_RESTRICTED, 0, R | D | X | A},
-    {"C:\\Windows\\a", WINDOWS_RESTRICTED, 0, R | X},
-    {"D:\\a", WINDOWS_RESTRICTED, 0, R | D | X | A},
+    {"C:\\Users\\me\\Documents\\a", WINDOWS_RESTRICTED, R | X, R | D | X | A},
+    {"C:\\Users\\me\\AppData\\LocalLow\\a", WINDOWS_RESTRICTED, R | X, R | D | X | A},
+    {"C:\\Windows\\a", WINDOWS_RESTRICTED, R | X, R | X},
+    {"D:\\a", WINDOWS_RESTRICTED, R | X, R | D | X | A},
     /* Integrity keeps them, but for what is low anyway. */
-    {"C:\\Users\\me\\Documents\\a", WINDOWS_RESTRICTED_LOW, 0, R | X},
-    {"C:\\Users\\me\\AppData\\Roaming\\a", WINDOWS_RESTRICTED_LOW, 0, R | X},
-    {"C:\\Users\\me\\AppData\\LocalLow\\a", WINDOWS_RESTRICTED_LOW, 0, R | D | X | A},
-    {"$HOME\\AppData\\Local\\Temp\\Low\\a", WINDOWS_RESTRICTED_LOW, 0, R | D | X | A},
-    {"D:\\share\\a", WINDOWS_RESTRICTED_LOW, 0, R | X},
-    {"$WORK\\a", WINDOWS_RESTRICTED_LOW, 0, R | X},
+    {"C:\\Users\\me\\Documents\\a", WINDOWS_RESTRICTED_LOW, R | X, R | X},
+    {"C:\\Users\\me\\AppData\\Roaming\\a", WINDOWS_RESTRICTED_LOW, R | X, R | X},
+    {"C:\\Users\\me\\AppData\\LocalLow\\a", WINDOWS_RESTRICTED_LOW, R | X, R | D | X | A},
+    {"$HOME\\AppData\\Local\\Temp\\Low\\a", WINDOWS_RESTRICTED_LOW, R | X, R | D | X | A},
+    {"D:\\share\\a", WINDOWS_RESTRICTED_LOW, R | X, R | X},
+    {"$WORK\\a", WINDOWS_RESTRICTED_LOW, R | X, R | X},
     /* A package gets what names packages, and perhaps what names Everyone. */
     {"C:\\Users\\me\\Documents\\a", WINDOWS_APPCONTAINER, 0, 0},
     {"C:\\Users\\me\\AppData\\LocalLow\\a", WINDOWS_APPCONTAINER, 0, 0},
