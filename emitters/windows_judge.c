@@ -60,6 +60,13 @@ static bool may_stay_closed(const struct judge *judge, const struct endpoint *en
            (endpoint->has_address && address_class(endpoint->address) == ADDRESS_LOOPBACK);
 }
 
+/* Who reaches the local network is reached from there. */
+static bool may_be_open(const struct judge *judge, const struct query *query)
+{
+    return judge_accepts(judge, CONTROL_NET_CLOSED) ||
+           (query->kind == QUERY_LISTEN && judge_accepts(judge, CONTROL_LISTEN));
+}
+
 struct verdicts judge_connection(const struct judge *judge, const struct query *query)
 {
     struct reply wanted = policy_answer(judge->answers, query);
@@ -68,7 +75,7 @@ struct verdicts judge_connection(const struct judge *judge, const struct query *
     if (wanted.text == NULL || found == NULL || strcmp(wanted.text, "depends") == 0)
         return (struct verdicts){0};
     bool opens = strcmp(found, "allow") == 0;
-    if (opens ? judge_accepts(judge, CONTROL_NET_CLOSED) : may_stay_closed(judge, query->endpoint))
+    if (opens ? may_be_open(judge, query) : may_stay_closed(judge, query->endpoint))
         return (struct verdicts){0};
     return differ(wanted.text, found);
 }

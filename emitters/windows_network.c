@@ -92,7 +92,10 @@ enum windows_network windows_network_of(const struct bound_policy *bound)
 unsigned windows_network_capabilities(const struct bound_policy *bound)
 {
     enum windows_network network = windows_network_of(bound);
-    if (network == WINDOWS_NETWORK_ALL || network_is_shared(bound))
-        return WINDOWS_INTERNET_CLIENT | WINDOWS_INTERNET_CLIENT_SERVER | WINDOWS_PRIVATE_NETWORK;
+    unsigned both = WINDOWS_INTERNET_CLIENT | WINDOWS_PRIVATE_NETWORK;
+    if (network == WINDOWS_NETWORK_ALL)
+        return both | WINDOWS_INTERNET_CLIENT_SERVER;
+    if (network_is_shared(bound))
+        return both;
     return network == WINDOWS_NETWORK_INTERNET ? WINDOWS_INTERNET_CLIENT : 0;
 }

@@ -12,6 +12,6 @@ enum windows_network {
 
 enum windows_network windows_network_of(const struct bound_policy *bound);
 
-/* The capabilities for it (WINDOWS_INTERNET_... of windows_spec.h): none where none says it. What is open whole gets
- * all of them. */
+/* The capabilities for it (WINDOWS_INTERNET_... of windows_spec.h): none where none says it. A network that is open whole
+ * while ports are closed takes an accepted exception: the local network then reaches the command too. */
 unsigned windows_network_capabilities(const struct bound_policy *bound);

@@ -160,7 +160,9 @@ bool windows_pattern_may_hold(struct arena *arena, const char *outer, const char
     for (uint32_t i = a.count; i-- > 0;) {
         for (uint32_t j = b.count + 1; j-- > 0;) {
             bool end = j == b.count;
-            if (is_any(a.items[i]))
+            if (is_any(a.items[i]) && i + 1 == a.count)
+                row[j] = j + 1 < b.count || (!end && is_any(b.items[j])); /* one name at least */
+            else if (is_any(a.items[i]))
                 row[j] = below[j] || (!end && row[j + 1]);
             else if (end)
                 row[j] = false;
