@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <initguid.h>
 #include <knownfolders.h>
 #include <shlobj.h>
+#include <userenv.h>
 
 /* ---- paths ---- */
 
@@ -86,11 +86,22 @@ bool machine_is_directory(const char *path)
 /* A folder of Windows or of this user, canonical; NULL if Windows does not say. */
 static const char *folder(struct arena *arena, const KNOWNFOLDERID *id)
 {
-    wchar_t *wide = NULL;
+    const char *path = open_folder(arena, id);
+    return path == NULL ? NULL : host_canonical(arena, path);
+}
+
+/* The user's profile as the list of profiles has it. */
+static const char *profile(struct arena *arena)
+{
+    wchar_t *wide = arena_array(arena, MAX_PATH + 1, sizeof *wide);
+    DWORD length = MAX_PATH + 1;
+    HANDLE token = NULL;
     const char *path = NULL;
-    if (SHGetKnownFolderPath(id, KF_FLAG_DONT_VERIFY, NULL, &wide) == S_OK)
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return NULL;
+    if (GetUserProfileDirectoryW(token, wide, &length))
         path = wide_to(arena, wide);
-    CoTaskMemFree(wide);
+    CloseHandle(token);
     return path == NULL ? NULL : host_canonical(arena, path);
 }
 
@@ -119,36 +130,35 @@ struct machine_paths machine_guarded(struct arena *arena)
 
 /* ---- binding ---- */
 
-/* Where Windows keeps what belongs to a user; NULL: see temporary_folder. */
+/* Where Windows keeps what belongs to a user, besides $HOME and $TMP. */
 static const struct {
     enum root root;
     const KNOWNFOLDERID *id;
 } user_folders[] = {
-    {ROOT_HOME, &FOLDERID_Profile},          {ROOT_TMP, NULL},
-    {ROOT_CONFIG, &FOLDERID_RoamingAppData}, {ROOT_CACHE, &FOLDERID_LocalAppData},
+    {ROOT_CONFIG, &FOLDERID_RoamingAppData},
+    {ROOT_CACHE, &FOLDERID_LocalAppData},
     {ROOT_DATA, &FOLDERID_LocalAppData},
 };
 
 /* Managed layers take what Windows says, whatever --root says. */
-static void folders_set(struct host_roots *host)
+static void folder_set(struct host_roots *host, enum root root, const char *path)
 {
     struct bindings *bindings = host->bindings;
-    struct root_value found[ROOTS] = {0};
-    for (size_t i = 0; i < sizeof user_folders / sizeof user_folders[0]; i++) {
-        enum root root = user_folders[i].root;
-        const char *path =
-            root == ROOT_TMP ? temporary_folder(host->arena) : folder(host->arena, user_folders[i].id);
-        if (path != NULL)
-            found[root] = host_bound_to(host->arena, path, NULL);
-        if (bindings->roots[root].state != ROOT_BOUND)
-            host_root_set(host, root, path);
-    }
-    const struct root_value *home = &bindings->roots[ROOT_HOME];
+    if (bindings->roots[root].state != ROOT_BOUND)
+        host_root_set(host, root, path);
+    bindings->managed_roots[root] =
+        path == NULL ? (struct root_value){.state = ROOT_UNSET} : host_bound_to(host->arena, path, NULL);
+}
+
+static void folders_set(struct host_roots *host)
+{
+    struct root_value *home = &host->bindings->roots[ROOT_HOME];
+    folder_set(host, ROOT_HOME, profile(host->arena));
+    folder_set(host, ROOT_TMP, temporary_folder(host->arena));
+    for (size_t i = 0; i < sizeof user_folders / sizeof user_folders[0]; i++)
+        folder_set(host, user_folders[i].root, folder(host->arena, user_folders[i].id));
     if (home->state != ROOT_BOUND || !machine_is_directory(home->paths[0]))
-        bindings->roots[ROOT_HOME] =
-            (struct root_value){.state = ROOT_UNSET, .refused = "is no directory of this machine"};
-    for (enum root root = ROOT_HOME; root <= ROOT_DATA; root++)
-        bindings->managed_roots[root] = found[root];
+        *home = (struct root_value){.state = ROOT_UNSET, .refused = "is no directory of this machine"};
 }
 
 static const char *view_canonical(void *context, struct arena *arena, const char *path)

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <initguid.h>
 #include <knownfolders.h>
-#include <shlobj.h>
 
 enum { MANAGED_BYTES = 256 << 20 };
 
@@ -171,20 +169,9 @@ static bool read_directory(const struct managed_walk *walk, const char *path)
     return good;
 }
 
-/* %ProgramData% as Windows knows it; NULL if it does not say. */
-static const char *program_data(struct arena *arena)
-{
-    wchar_t *wide = NULL;
-    const char *path = NULL;
-    if (SHGetKnownFolderPath(&FOLDERID_ProgramData, KF_FLAG_DONT_VERIFY, NULL, &wide) == S_OK)
-        path = wide_to(arena, wide);
-    CoTaskMemFree(wide);
-    return path == NULL ? NULL : open_absolute(arena, path);
-}
-
 const char *managed_place(struct arena *arena)
 {
-    const char *top = program_data(arena);
+    const char *top = open_folder(arena, &FOLDERID_ProgramData);
     return top == NULL ? NULL : host_join(arena, top, "sbx/managed.d");
 }
 
@@ -203,7 +190,7 @@ bool managed_system(struct arena *arena, struct managed_list *list, struct note_
     struct managed_walk walk = {.arena = arena, .list = list, .notes = notes};
     HANDLE open[sizeof steps / sizeof steps[0]];
     size_t depth = 0;
-    const char *path = program_data(arena);
+    const char *path = open_folder(arena, &FOLDERID_ProgramData);
     bool good = path != NULL || refuse(&walk, "C:/", "Windows does not say where %ProgramData% is"),
          there = good;
 

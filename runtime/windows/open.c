@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <shlobj.h>
+
 enum { READ_SIZE = 64 * 1024, PLACE_LONGEST = 32768 };
 
 /* ---- paths ---- */
@@ -159,4 +161,19 @@ struct windows_sid open_caller(void)
     }
     CloseHandle(token);
     return sid;
+}
+
+/* With the user's token Windows looks into the registry of the user, and not at variables of this process. */
+const char *open_folder(struct arena *arena, const KNOWNFOLDERID *id)
+{
+    wchar_t *wide = NULL;
+    HANDLE token = NULL;
+    const char *path = NULL;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY | TOKEN_IMPERSONATE | TOKEN_DUPLICATE, &token))
+        return NULL;
+    if (SHGetKnownFolderPath(id, KF_FLAG_DONT_VERIFY, token, &wide) == S_OK)
+        path = wide_to(arena, wide);
+    CoTaskMemFree(wide);
+    CloseHandle(token);
+    return path == NULL ? NULL : open_absolute(arena, path);
 }

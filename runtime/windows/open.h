@@ -5,6 +5,8 @@
 
 #include <windows.h>
 
+#include <shtypes.h>
+
 /* `path` ("C:\a", "C:/a", "a/b") as an absolute one of the model ("C:/a"), by its text alone. NULL if it lies on no drive
  * or holds a name that Windows reads otherwise than it stands there. */
 const char *open_absolute(struct arena *arena, const char *path);
@@ -24,3 +26,6 @@ char *open_read(struct arena *arena, HANDLE file, size_t limit, size_t *length, 
 
 /* The SID of who runs this process; length 0 if Windows does not say. */
 struct windows_sid open_caller(void);
+
+/* A known folder of Windows or of this user, by its text alone; NULL if Windows does not say. Variables are not asked. */
+const char *open_folder(struct arena *arena, const KNOWNFOLDERID *id);
