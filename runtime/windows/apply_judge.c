@@ -16,8 +16,8 @@ static uint32_t hidden_by(const struct windows_label *label)
     return (label->policy & all) == all ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE;
 }
 
-/* Which of the rights in a deny this tier claims to withhold: all by a package, what a label takes, and else only what
- * Windows surely asks the restricting list for. */
+/* Which of the rights in a deny this tier claims to withhold: all by a package, what a label takes, and else
+ * only what Windows surely asks the restricting list for. */
 static uint32_t claimed(const struct applying *applying, const struct windows_object *said, uint32_t denies)
 {
     if (applying->apply->spec->tier != WINDOWS_APPCONTAINER)
@@ -53,6 +53,7 @@ struct judge {
     struct applying *applying;
     struct windows_object said;
     uint32_t withheld;
+    struct raised_places raised;
 };
 
 static enum walk_answer judge_visit(void *context, const struct walk_entry *entry)
@@ -60,7 +61,7 @@ static enum walk_answer judge_visit(void *context, const struct walk_entry *entr
     struct judge *judge = context;
     const struct acl_operations *acl = judge->applying->apply->acl;
     struct windows_descriptor descriptor;
-    if (place_is_raised(judge->applying->apply, &judge->said, entry->path))
+    if (is_raised(&judge->raised, entry->path))
         return WALK_NOT_BELOW;
     if (entry->is->link)
         return WALK_ON;
@@ -76,7 +77,7 @@ static enum walk_answer judge_visit(void *context, const struct walk_entry *entr
 
 static bool judge_below(struct applying *applying, const struct place *place, uint32_t withheld)
 {
-    struct judge judge = {applying, place->said, withheld};
+    struct judge judge = {applying, place->said, withheld, places_raised_in(applying, &place->said)};
     struct place_walk walk = {
         .applying = applying,
         .said = &judge.said,

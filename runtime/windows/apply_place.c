@@ -2,6 +2,7 @@
 #include "runtime/windows/apply_place.h"
 
 #include "base/escape.h"
+#include "base/vector.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -193,11 +194,21 @@ bool place_is_opened(const struct apply *apply, const char *path, bool write)
     return false;
 }
 
-bool place_is_raised(const struct apply *apply, const struct windows_object *said, const char *path)
+struct raised_places places_raised_in(const struct applying *applying, const struct windows_object *said)
 {
-    for (uint32_t i = 0; !said->cap && i < apply->spec->object_count; i++)
-        if (place_allows(&apply->spec->objects[i]) != 0 &&
-            windows_path_equal(apply->spec->objects[i].path, path))
+    struct raised_places raised = {0};
+    for (uint32_t i = 0; !said->cap && i < applying->places.count; i++) {
+        const struct windows_object *other = &applying->places.items[i].said;
+        if (place_allows(other) != 0 && windows_path_covers(said->path, other->path))
+            VECTOR_PUSH(applying->apply->arena, &raised, other->path);
+    }
+    return raised;
+}
+
+bool is_raised(const struct raised_places *raised, const char *path)
+{
+    for (uint32_t i = 0; i < raised->count; i++)
+        if (windows_path_equal(raised->items[i], path))
             return true;
     return false;
 }

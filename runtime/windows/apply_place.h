@@ -1,6 +1,7 @@
 /* apply_place.h - the places that a run changes: what is said about each, and which object lies there. */
 #pragma once
 
+#include "base/intern.h"
 #include "runtime/windows/apply.h"
 
 struct place {
@@ -17,6 +18,7 @@ struct applying {
         struct place *items;
         uint32_t count, capacity;
     } places;
+    struct intern_pool *pinned; /* directories above denied places that have their pin */
     uint64_t deadline;
     uint32_t entries; /* objects that walks have looked at */
 };
@@ -45,8 +47,13 @@ uint32_t place_denies(const struct windows_object *said);
  * changed. */
 bool place_is_opened(const struct apply *apply, const char *path, bool write);
 
-/* Whether the policy opens `path` again inside what `said`, a grant, lowers. */
-bool place_is_raised(const struct apply *apply, const struct windows_object *said, const char *path);
+/* The places that the policy opens again inside what `said`, a grant, lowers; none for a deny. */
+struct raised_places {
+    const char **items;
+    uint32_t count, capacity;
+};
+struct raised_places places_raised_in(const struct applying *applying, const struct windows_object *said);
+bool is_raised(const struct raised_places *raised, const char *path);
 
 /* "C:\a" of "C:\a\b"; a drive's root keeps its separator. NULL above that. */
 const char *path_above(struct arena *arena, const char *path);

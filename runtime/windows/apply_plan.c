@@ -25,17 +25,6 @@ static void plan_add(struct applying *applying, const struct windows_object *sai
     VECTOR_PUSH(applying->apply->arena, &applying->places, (struct place){.said = *said});
 }
 
-static bool is_planned_pin(const struct applying *applying, const char *path)
-{
-    for (uint32_t i = applying->places.count; i > 0; i--) {
-        const struct windows_object *said = &applying->places.items[i - 1].said;
-        if (said->ace_count == 1 && said->aces[0].mask == WINDOWS_DENY_DELETE &&
-            windows_path_equal(said->path, path))
-            return true;
-    }
-    return false;
-}
-
 void plan_pin_above(struct applying *applying, const char *path, const char *rule)
 {
     const struct apply *apply = applying->apply;
@@ -45,8 +34,9 @@ void plan_pin_above(struct applying *applying, const char *path, const char *rul
             return;
         path = arena_copy(apply->arena, path, (size_t)(end - path));
         /* What lies above a pinned directory was pinned with it. */
-        if (!place_is_opened(apply, path, true) || is_planned_pin(applying, path))
+        if (intern_find(applying->pinned, path, strlen(path)) != NULL || !place_is_opened(apply, path, true))
             return;
+        (void)intern_string(applying->pinned, path);
         plan_add(applying, &(struct windows_object){
                                .path = path,
                                .kind = WINDOWS_DIRECTORY,
@@ -138,6 +128,7 @@ static bool plan_requires(const struct apply *apply)
 bool plan_make(struct applying *applying)
 {
     const struct apply *apply = applying->apply;
+    applying->pinned = intern_create(apply->arena, 0);
     VECTOR_RESERVE(apply->arena, &applying->places, apply->spec->object_count + 8);
     for (uint32_t i = 0; i < apply->spec->object_count; i++)
         plan_add(applying, &apply->spec->objects[i]);

@@ -13,6 +13,7 @@ struct repeat {
     struct applying *applying;
     struct windows_object said; /* the denied place */
     uint32_t denies;
+    struct raised_places raised;
 };
 
 static bool is_any_of(const struct windows_holders *holders, const struct windows_sid *sid)
@@ -96,7 +97,7 @@ static enum walk_answer repeat_visit(void *context, const struct walk_entry *ent
     struct repeat *repeat = context;
     const struct acl_operations *acl = repeat->applying->apply->acl;
     struct windows_descriptor descriptor;
-    if (place_is_raised(repeat->applying->apply, &repeat->said, entry->path))
+    if (is_raised(&repeat->raised, entry->path))
         return WALK_NOT_BELOW;
     if (entry->is->link)
         return WALK_ON;
@@ -117,7 +118,8 @@ static enum walk_answer repeat_visit(void *context, const struct walk_entry *ent
 
 static bool repeat_below(struct applying *applying, const struct place *place)
 {
-    struct repeat repeat = {applying, place->said, place_denies(&place->said)};
+    struct repeat repeat = {applying, place->said, place_denies(&place->said),
+                            places_raised_in(applying, &place->said)};
     struct place_walk walk = {
         .applying = applying,
         .said = &repeat.said,

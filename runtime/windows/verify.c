@@ -1,7 +1,7 @@
 /* verify.c - see verify.h.
  *
- * SBX_TEST_ANY_NAME (tests alone) knows Wine neither by its name nor by its age: what is read back has to refuse by
- * itself.
+ * SBX_TEST_ANY_NAME (tests alone) knows Wine neither by its name nor by its age: what is read back has to
+ * refuse by itself.
  */
 #include "runtime/windows/verify.h"
 
