@@ -56,10 +56,6 @@ const char *verify_volume(struct arena *arena, const char *volume)
     const wchar_t *root = wide_from(arena, volume);
     if (root == NULL || !GetVolumeInformationW(root, NULL, 0, NULL, NULL, &flags, system, MAX_PATH))
         return arena_format(arena, "its volume cannot be looked at (error %lu)", GetLastError());
-    /* Files of another machine keep their ACLs there, and who changes them is not known here. */
-    UINT type = GetDriveTypeW(root);
-    if (type != DRIVE_FIXED && type != DRIVE_REMOVABLE && type != DRIVE_RAMDISK)
-        return "its volume is not a disk of this machine";
     if ((flags & FILE_PERSISTENT_ACLS) == 0)
         return "its volume keeps no access control lists";
     if (wcscmp(system, L"NTFS") != 0 && wcscmp(system, L"ReFS") != 0)

@@ -1,7 +1,7 @@
 """Each read-back refuses by itself where Windows' calls report success without effect, which is what Wine does."""
 import os
 
-from lib import Suite, check, contains, equal, specification
+from lib import Suite, check, contains, equal, specification, wait_for
 
 SUITE = Suite()
 RESTRICTED = ("restricted", "restricted-low")
@@ -81,3 +81,69 @@ def a_launcher_that_does_not_know_wine_by_its_name_runs_nothing_either(world):
         equal((result.code, result.out), (125, b""), result.err)
         contains(result.err, "cannot verify the AppContainer" if tier == "appcontainer" else "cannot verify the token")
         check(not world.exists("made"), "the command ran")
+
+
+def place(path, entries, kind="any", missing="skip", cap=False):
+    cap = ' cap="true"' if cap else ""
+    return (f'<object path="{path}" kind="{kind}" on-missing="{missing}"{cap} rule="rule of {path}">'
+            + "".join(entries) + "</object>")
+
+
+def entry(kind, mask, inherit=True):
+    inherit = ' inherit="true"' if inherit else ""
+    return f'<ace type="{kind}" sid="run" mask="{mask}"{inherit}/>'
+
+
+PIN = entry("deny", "0x10000", False)
+ALLOW = entry("allow", "0x1301bf")
+
+
+def workspace(world, *more):
+    """A writable place, with what the caller adds below it."""
+    world.write("open/file", "text")
+    return specification(acl=place(world.windows("open"), [PIN, ALLOW]) + "".join(more))
+
+
+@SUITE.test
+def a_missing_denied_place_is_held_while_the_command_runs(world):
+    denied = place(world.windows("open", "a", "secret"), [entry("deny", "0x1f01ff")], missing="create-file", cap=True)
+    process = world.begin(world.words(workspace(world, denied), [".\\subject.exe", "beat", world.windows("beat")]))
+    try:
+        wait_for(lambda: world.exists("beat"), "the command")
+        check(world.exists("open/a/secret"), "nothing holds the denied place")
+        equal(os.path.getsize(world.file("open", "a", "secret")), 0)
+    finally:
+        process.kill()
+        process.wait()
+    equal(world.launch(specification(), ".\\subject.exe", "exit", "0").code, 0)
+    check(not world.exists("open/a"), "a placeholder is left")
+
+
+@SUITE.test
+def places_that_are_not_what_the_policy_says_refuse_before_anything_runs(world):
+    cases = {
+        "is not a directory": place(world.windows("open", "file"), [entry("deny", "0x1f01ff")], kind="dir", cap=True),
+        "not a directory": place(world.windows("open", "file", "deep"), [entry("deny", "0x1f01ff")], missing="create-file", cap=True),
+    }
+    for part, denied in cases.items():
+        result = world.launch(workspace(world, denied), ".\\subject.exe", "leave", world.windows("made"))
+        equal((result.code, result.out), (125, b""), result.err)
+        contains(result.err, part)
+        contains(result.err, "rule of ")
+        check(not world.exists("made"), "the command ran")
+
+
+@SUITE.test
+def what_a_pattern_matches_is_looked_for_without_case(world):
+    world.write("open/deep/A.ENV", "text")
+    match = (f'<match pattern="{world.windows("open")}\\**\\*.env" rule="deny pattern">'
+             '<ace type="deny" sid="run" mask="0x1f01ff" inherit="true"/></match>')
+    process = world.begin(world.words(workspace(world, match), [".\\subject.exe", "beat", world.windows("beat")]))
+    try:
+        wait_for(lambda: world.exists("beat"), "the command")
+        found = world.run("sbx-launch-test.exe", "--doctor").out.decode()
+        contains(found, "A.ENV")
+    finally:
+        process.kill()
+        process.wait()
+    equal(world.run("sbx-launch-test.exe", "--recover").code, 0)
