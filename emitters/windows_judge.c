@@ -1,5 +1,6 @@
 #include "emitters/windows_judge.h"
 
+#include "base/escape.h"
 #include "policy/address.h"
 #include "policy/names.h"
 
@@ -149,8 +150,107 @@ static const char *found_fact(const struct judge *judge, const char *fact)
     return variable != NULL ? arena_format(judge->arena, "\"%s\"", variable->value) : "not set";
 }
 
+/* --- conditions on roots, and exceptions ---------------------------------------------------------------- */
+
+static const char conditions[] = "conditions on how roots lie in each other";
+static const char exception[] = "exception ";
+
+/* Whether the two begin with different roots, of which one may come to lie in the other. */
+static bool may_nest(const char *a, const char *b)
+{
+    size_t length = a[0] == '$' ? strcspn(a, "\\") : 0, other = b[0] == '$' ? strcspn(b, "\\") : 0;
+    return length != other || strncmp(a, b, length) != 0;
+}
+
+static bool is_required(const struct judge *judge, const char *path, const char *below)
+{
+    for (uint32_t i = 0; i < judge->spec->require_count; i++)
+        if (windows_path_equal(judge->spec->requires[i].path, path) &&
+            windows_path_equal(judge->spec->requires[i].below, below))
+            return true;
+    return !may_nest(path, below);
+}
+
+static bool has_entry(const struct windows_object *object, bool deny)
+{
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (object->aces[i].deny == deny && object->aces[i].inherit)
+            return true;
+    return false;
+}
+
+static const char *lacking(const struct judge *judge, const char *path, const char *below)
+{
+    return arena_format(judge->arena, "nothing keeps %s out of %s", escape_string(judge->arena, path),
+                        escape_string(judge->arena, below));
+}
+
+/* An automatic grant of writing counts for nothing inside what a configured one opens for reading. */
+static const char *lacking_for_grant(const struct judge *judge, const struct windows_object *object)
+{
+    for (uint32_t i = 0; object->automatic && i < judge->bound->rules.count; i++) {
+        const struct bound_rule *rule = &judge->bound->rules.items[i];
+        const char *path =
+            rule->at.path != NULL ? windows_path_from_model(judge->arena, rule->at.path) : NULL;
+        if (!rule->dropped && rule->rule->kind == RULE_GRANT && !rule->rule->automatic &&
+            rule->rule->level == LEVEL_READ && path != NULL && windows_path_problem(path) == NULL &&
+            object->aces[object->ace_count - 1].mask == WINDOWS_ALLOW_WRITE &&
+            !is_required(judge, object->path, path))
+            return lacking(judge, object->path, path);
+    }
+    return NULL;
+}
+
+/* A label does not hold what is closed inside a place of low integrity, nor such a place inside what is closed. */
+static const char *lacking_for_label(const struct judge *judge, const struct windows_object *object)
+{
+    bool low = object->label.present && object->label.level == WINDOWS_LOW;
+    if (judge->spec->tier != WINDOWS_RESTRICTED_LOW || low || !has_entry(object, true))
+        return NULL;
+    for (uint32_t i = 0; i < judge->spec->object_count; i++) {
+        const struct windows_object *other = &judge->spec->objects[i];
+        if (!other->label.present || other->label.level != WINDOWS_LOW)
+            continue;
+        if (!is_required(judge, object->path, other->path))
+            return lacking(judge, object->path, other->path);
+        if (object->cap && !is_required(judge, other->path, object->path))
+            return lacking(judge, other->path, object->path);
+    }
+    return NULL;
+}
+
+static const char *found_conditions(const struct judge *judge)
+{
+    const char *problem = NULL;
+    for (uint32_t i = 0; i < judge->spec->object_count && problem == NULL; i++) {
+        problem = lacking_for_label(judge, &judge->spec->objects[i]);
+        if (problem == NULL && has_entry(&judge->spec->objects[i], false))
+            problem = lacking_for_grant(judge, &judge->spec->objects[i]);
+    }
+    return problem != NULL ? problem : "complete";
+}
+
+static struct verdicts judge_exception(const struct judge *judge, const char *control)
+{
+    const char *wanted = "not accepted", *found = "not accepted";
+    for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
+        const struct rule *rule = judge->bound->rules.items[i].rule;
+        if (rule->kind == RULE_ACCEPT && strcmp(rule->target, "windows") == 0 &&
+            strcmp(rule->name, control) == 0)
+            wanted = rule->value;
+    }
+    for (uint32_t i = 0; i < judge->spec->accepted_count; i++)
+        if (strcmp(judge->spec->accepted[i].control, control) == 0)
+            found = judge->spec->accepted[i].text;
+    return differ(wanted, found);
+}
+
 struct verdicts judge_fact(const struct judge *judge, const struct query *query)
 {
+    if (strcmp(query->name, conditions) == 0)
+        return differ("complete", found_conditions(judge));
+    if (strncmp(query->name, exception, sizeof exception - 1) == 0)
+        return judge_exception(judge, query->name + sizeof exception - 1);
     if (strcmp(query->name, carried_out) == 0)
         return differ("yes", *judge->problem == NULL ? "yes" : *judge->problem);
     struct reply wanted = policy_answer(judge->answers, query);
@@ -206,5 +306,9 @@ void judge_list_names(const struct judge *judge, struct query_set *set)
         queries_add_name(set, QUERY_FACT,
                          arena_format(judge->arena, "set env %s", environment->set.items[i].name));
     ask_taken(judge, set);
+    for (uint32_t i = 0; i < judge->spec->accepted_count; i++)
+        queries_add_name(set, QUERY_FACT,
+                         arena_join(judge->arena, exception, judge->spec->accepted[i].control));
+    queries_add_name(set, QUERY_FACT, conditions);
     queries_add_name(set, QUERY_FACT, carried_out);
 }

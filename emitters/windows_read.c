@@ -61,14 +61,14 @@ part_of(const struct judge *judge, bool (*left_out)(const struct judge *judge, c
     return copy;
 }
 
-/* A limit closes as the default does: what Windows opens anyway stays open under it. Matches are looked for where
- * something is granted, not on the whole machine; and where an exception opens something, the rest is only not
- * opened. */
+/* A limit closes as the default does: what Windows opens anyway stays open under it. An AppContainer's matches are
+ * looked for where something is granted, and where an exception opens something, the rest is only not opened. */
 static bool closes_nothing(const struct judge *judge, const struct bound_rule *rule)
 {
     bool denies =
         rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC || rule->holds_as_deny_write;
-    return !denies || rule->at.pattern || rule->except_count > 0 || is_excepted(judge, rule);
+    bool in_part = rule->at.pattern || rule->except_count > 0;
+    return !denies || (in_part && judge->spec->tier == WINDOWS_APPCONTAINER) || is_excepted(judge, rule);
 }
 
 /* Everything is granted: on each drive and at each root. */

@@ -143,7 +143,8 @@ struct meant {
     const struct bound_policy *whole, *promised, *closing;
 };
 
-static const struct bound_policy *part_of(const struct bound_policy *bound, bool with_grants)
+static const struct bound_policy *part_of(const struct bound_policy *bound, bool with_grants,
+                                          enum windows_tier tier)
 {
     static const struct rule everything = {
         .kind = RULE_GRANT, .systems = SYSTEM_ALL, .automatic = true, .level = LEVEL_WRITE};
@@ -152,11 +153,11 @@ static const struct bound_policy *part_of(const struct bound_policy *bound, bool
     memset(&copy->rules, 0, sizeof copy->rules);
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
-        /* Matches are looked for where something is granted, not on the whole machine; and where an exception opens
+        /* An AppContainer's matches are looked for where something is granted, and where an exception opens
          * something, the rest is only not opened. */
-        bool denies = !rule->at.pattern && rule->except_count == 0 &&
-                      (rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC ||
-                       rule->holds_as_deny_write);
+        bool in_part = tier == WINDOWS_APPCONTAINER && (rule->at.pattern || rule->except_count > 0);
+        bool denies = !in_part && (rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC ||
+                                   rule->holds_as_deny_write);
         if (!is_excepted(bound, rule) && (with_grants || denies))
             VECTOR_PUSH(bound->arena, &copy->rules, *rule);
     }
@@ -168,9 +169,9 @@ static const struct bound_policy *part_of(const struct bound_policy *bound, bool
     return copy;
 }
 
-static struct meant meant_by(const struct bound_policy *bound)
+static struct meant meant_by(const struct bound_policy *bound, enum windows_tier tier)
 {
-    return (struct meant){bound, part_of(bound, true), part_of(bound, false)};
+    return (struct meant){bound, part_of(bound, true, tier), part_of(bound, false, tier)};
 }
 
 static enum level level_around(const struct bound_policy *bound, const char *path)
@@ -361,7 +362,7 @@ static bool agrees(struct question *question, const struct meant *meant, struct 
 static bool nodes_agree(const struct machine *machine, struct counts *counts)
 {
     const struct made_policy *made = machine->made;
-    struct meant meant = meant_by(made->bound);
+    struct meant meant = meant_by(made->bound, made->spec->tier);
     struct question question = {.machine = machine,
                                 .token = windows_fixture_token(made->arena, made->spec->tier, 0)};
     for (uint32_t i = 0; i < machine->tree->count; i++) {
