@@ -33,6 +33,7 @@ struct load {
     char message[640]; /* the first thing that was wrong, as libxml2 says it; its middle may be left out */
 };
 
+enum { SCHEMA_ROOM = 2 << 20 };
 static const char no_memory[] = "there is not enough memory";
 
 /* ---- what libxml2 finds ---- */
@@ -148,8 +149,18 @@ static void unplug(struct load *load)
         (void)xmlSchemaSAXUnplug(load->plug);
 }
 
+/* libxml2 2.9 does not survive that memory ends while it compiles a schema, which takes less than this. */
+static bool has_room_for_schema(void)
+{
+    void *room = xmlMalloc(SCHEMA_ROOM);
+    xmlFree(room);
+    return room != NULL;
+}
+
 static bool prepare(struct load *load)
 {
+    if (!has_room_for_schema())
+        return false;
     load->schema_parser = xmlSchemaNewMemParserCtxt(windows_schema, windows_schema_length);
     load->schema = load->schema_parser != NULL ? xmlSchemaParse(load->schema_parser) : NULL;
     load->validity = load->schema != NULL ? xmlSchemaNewValidCtxt(load->schema) : NULL;
@@ -194,7 +205,7 @@ static bool read_document(struct load *load, const char *bytes, size_t length)
     arena_on_exhausted(load->arena, &load->exhausted);
     load->elements = windows_elements_create(load->arena);
     if (!prepare(load)) {
-        refuse(load, "libxml2 cannot be used");
+        refuse(load, no_memory);
         return false;
     }
     xmlDocPtr none = xmlCtxtReadMemory(load->parser, bytes, (int)length, NULL, NULL, XML_PARSE_NONET);
@@ -208,11 +219,11 @@ static bool read_document(struct load *load, const char *bytes, size_t length)
 static struct windows_elements *elements_read(struct arena *arena, struct arena *own, const char *bytes,
                                               size_t length, const char **error)
 {
-    xmlInitParser();
     xmlStructuredErrorFunc receiver = xmlStructuredError;
     void *receiver_data = xmlStructuredErrorContext;
     struct load load = {.arena = own};
     xmlSetStructuredErrorFunc(&load, error_received);
+    xmlInitParser();
     bool valid = read_document(&load, bytes, length);
     release(&load);
     xmlSetStructuredErrorFunc(receiver_data, receiver);
