@@ -87,21 +87,13 @@ static bool judge_below(struct applying *applying, const struct place *place, ui
     return !place->is.directory || place_walk_run(&walk, judge.said.path);
 }
 
-static bool is_pinned(const struct windows_object *said)
-{
-    for (uint32_t i = 0; i < said->ace_count; i++)
-        if (said->aces[i].deny && (said->aces[i].mask & WINDOWS_DENY_DELETE) != 0)
-            return true;
-    return false;
-}
-
 /* A name can also be taken away by who may delete whatever a directory holds. Only an AppContainer can be
  * kept from that: of the other tiers the specification says that it stays open. */
 static bool judge_pin(const struct applying *applying, const struct windows_object *said)
 {
     struct windows_descriptor descriptor;
     const char *above = path_above(applying->apply->arena, said->path);
-    if (applying->apply->spec->tier != WINDOWS_APPCONTAINER || !is_pinned(said) || above == NULL)
+    if (applying->apply->spec->tier != WINDOWS_APPCONTAINER || !place_is_pinned(said) || above == NULL)
         return true;
     if (!place_read(applying, above, &descriptor))
         return place_refuse(applying, SBX485_STILL_OPEN, said,

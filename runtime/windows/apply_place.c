@@ -54,6 +54,14 @@ uint32_t place_denies(const struct windows_object *said)
     return 0;
 }
 
+bool place_is_pinned(const struct windows_object *said)
+{
+    for (uint32_t i = 0; i < said->ace_count; i++)
+        if (said->aces[i].deny && (said->aces[i].mask & WINDOWS_DENY_DELETE) != 0)
+            return true;
+    return false;
+}
+
 /* A grant that was only discovered and takes nothing away can be left out: what it opens stays closed. */
 static bool can_be_left_out(const struct windows_object *said)
 {

@@ -43,6 +43,9 @@ bool place_read(const struct applying *applying, const char *path, struct window
 uint32_t place_allows(const struct windows_object *said);
 uint32_t place_denies(const struct windows_object *said);
 
+/* Whether one of its denies keeps the object its name. */
+bool place_is_pinned(const struct windows_object *said);
+
 /* Whether an object that gives the command something covers `path`; `write`: something that can be
  * changed. */
 bool place_is_opened(const struct apply *apply, const char *path, bool write);

@@ -130,6 +130,10 @@ static void attempts_fresh(struct trial_plan *plan)
     attempt_add(plan, CANARY_CREATE, below(plan, "open\\new"), false, "a directory that is opened");
     attempt_add(plan, CANARY_CREATE, below(plan, "open\\denied\\new"), true,
                 "a denied directory in one that is opened");
+    /* Whoever may change a list may open what it closes, and the user owns all of it. */
+    if (plan->canary->spec->tier != WINDOWS_RESTRICTED)
+        attempt_add(plan, CANARY_OPEN "40000", below(plan, "open\\denied"), true,
+                    "the access control list of a denied directory");
 }
 
 /* Whether what is at `path` may be looked for at all: a place that was left out is missing. */
@@ -143,21 +147,33 @@ static bool is_there(const struct trial_plan *plan, const char *path)
     return true;
 }
 
+static bool attempts_at(struct trial_plan *plan, const struct windows_object *object)
+{
+    enum windows_tier tier = plan->canary->spec->tier;
+    uint32_t denies = place_denies(object);
+    const struct {
+        bool tried;
+        const char *word;
+    } attempts[] = {
+        {denies == WINDOWS_DENY_ALL || denies == WINDOWS_DENY_WRITE, CANARY_OPEN "2"},
+        {denies == WINDOWS_DENY_ALL && tier != WINDOWS_RESTRICTED, CANARY_OPEN "1"},
+        {denies != 0 && denies != WINDOWS_DENY_EXECUTE && tier != WINDOWS_RESTRICTED, CANARY_OPEN "40000"},
+        {place_is_pinned(object) && tier == WINDOWS_APPCONTAINER, CANARY_OPEN "10000"},
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        if (attempts[i].tried && !attempt_add(plan, attempts[i].word, object->path, true, object->rule))
+            return false;
+    return true;
+}
+
 /* Places of the policy, as many as the command line holds: opened for one right and closed again, nothing
  * more. */
 static void attempts_real(struct trial_plan *plan)
 {
     const struct windows_spec *spec = plan->canary->spec;
-    for (uint32_t i = 0; i < spec->object_count; i++) {
-        const struct windows_object *object = &spec->objects[i];
-        uint32_t denies = place_denies(object);
-        if (denies == 0 || !is_there(plan, object->path))
-            continue;
-        bool reads = denies == WINDOWS_DENY_ALL && spec->tier != WINDOWS_RESTRICTED;
-        if (!attempt_add(plan, CANARY_OPEN "2", object->path, true, object->rule) ||
-            (reads && !attempt_add(plan, CANARY_OPEN "1", object->path, true, object->rule)))
+    for (uint32_t i = 0; i < spec->object_count; i++)
+        if (is_there(plan, spec->objects[i].path) && !attempts_at(plan, &spec->objects[i]))
             return;
-    }
 }
 
 /* --- what came of it

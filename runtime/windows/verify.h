@@ -13,6 +13,6 @@ bool verify_system(struct note_list *notes);
  * ends here and nowhere else. */
 bool verify_refuse(struct note_list *notes, const char *format, ...) SBX_PRINTF(2, 3);
 
-/* The volume of acl_identity.volume, a name that only disks of this machine have: NTFS or ReFS, with ACLs that last.
- * NULL, or why not (in `arena`). */
+/* The volume of acl_identity.volume, a name that only disks of this machine have: NTFS or ReFS, with ACLs
+ * that last. NULL, or why not (in `arena`). */
 const char *verify_volume(struct arena *arena, const char *volume);

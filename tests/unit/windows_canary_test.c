@@ -161,12 +161,14 @@ static void each_tier_tries_what_it_claims(void **state)
     static const char reads[] = "read " TOP "\\secret\n";
     static const char rest[] = "create " TOP "\\open\\new\n"
                                "create " TOP "\\open\\denied\\new\n";
+    static const char list[] = "open:40000 " TOP "\\open\\denied\n";
     for (int tier = 0; tier < WINDOWS_TIERS; tier++) {
         struct bench *bench = bench_make((enum windows_tier)tier);
         assert_true(run(bench));
-        const char *expected = tier == WINDOWS_RESTRICTED ? "" : reads;
-        assert_string_equal(bench->bird.attempts,
-                            arena_format(bench->arena, "%s%s%s", writes, expected, rest));
+        bool closes = tier != WINDOWS_RESTRICTED;
+        assert_string_equal(
+            bench->bird.attempts,
+            arena_format(bench->arena, "%s%s%s%s", writes, closes ? reads : "", rest, closes ? list : ""));
         arena_destroy(bench->arena);
     }
 }
@@ -179,8 +181,9 @@ static void closed_places_of_the_policy_are_tried(void **state)
     deny(bench, "C:\\w\\missing", WINDOWS_DENY_ALL);
     deny(bench, "C:\\w", WINDOWS_DENY_WRITE);
     assert_true(run(bench));
-    assert_non_null(
-        strstr(bench->bird.attempts, "open:2 C:\\w\\secret\nopen:1 C:\\w\\secret\nopen:2 C:\\w\n"));
+    assert_non_null(strstr(bench->bird.attempts,
+                           "open:2 C:\\w\\secret\nopen:1 C:\\w\\secret\nopen:40000 C:\\w\\secret\n"
+                           "open:10000 C:\\w\\secret\nopen:2 C:\\w\nopen:40000 C:\\w\nopen:10000 C:\\w\n"));
     assert_null(strstr(bench->bird.attempts, "missing"));
     assert_null(strstr(bench->bird.attempts, "open:1 C:\\w\n"));
     arena_destroy(bench->arena);
@@ -189,9 +192,9 @@ static void closed_places_of_the_policy_are_tried(void **state)
 static void what_is_open_and_must_not_be_refuses(void **state)
 {
     (void)state;
-    static const char *const lies[] = {"create " TOP "\\closed\\new", "read " TOP "\\secret",
-                                       "create " TOP "\\open\\denied\\new", "open:2 C:\\w\\secret",
-                                       "open:1 C:\\w\\secret"};
+    static const char *const lies[] = {
+        "create " TOP "\\closed\\new", "read " TOP "\\secret", "create " TOP "\\open\\denied\\new",
+        "open:2 C:\\w\\secret",        "open:1 C:\\w\\secret", "open:40000 " TOP "\\open\\denied"};
     /* Opened, in use by another program, gone: no answer but "access denied" shows that it is closed. */
     static const unsigned errors[] = {0, 32, 2};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
@@ -218,11 +221,11 @@ static void an_answer_that_is_not_whole_refuses(void **state)
     (void)state;
     static const char *const answers[] = {"",
                                           "0 5\n",
-                                          "0 5\n1 5\n2 0\n3 5\n",
-                                          "1 5\n0 5\n2 0\n3 5\nend\n",
-                                          "0 5\n1 5\n2 0\n3 5\n4 5\nend\n",
-                                          "0 5\n1 \n2 0\n3 5\nend\n",
-                                          "0 5x\n1 5\n2 0\n3 5\nend\n",
+                                          "0 5\n1 5\n2 0\n3 5\n4 5\n",
+                                          "1 5\n0 5\n2 0\n3 5\n4 5\nend\n",
+                                          "0 5\n1 5\n2 0\n3 5\n4 5\n5 5\nend\n",
+                                          "0 5\n1 \n2 0\n3 5\n4 5\nend\n",
+                                          "0 5x\n1 5\n2 0\n3 5\n4 5\nend\n",
                                           "hello"};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
