@@ -197,7 +197,7 @@ $(WIN)/%.exe:
 	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
 
 # What of it can be seen under Wine. The tests start subject.exe, oracle.exe asks Wine, machine-tool.exe says what is found.
-check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe $(WIN)/machine-tool.exe
+check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe $(WIN)/machine-tool.exe $(BUILD)/sbxc
 	@/usr/bin/python3 tests/windows/run.py $(BUILD)
 $(WIN)/subject.exe: tests/windows/subject.c | $(WIN_LIBRARIES)/built
 	@echo link $@

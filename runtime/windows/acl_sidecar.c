@@ -63,7 +63,7 @@ static char *find_line(char *text, const char *key)
     return NULL;
 }
 
-/* Puts a line at the end, instead of the one that was there. */
+/* Puts a line at the end, instead of the one that was there; without `descriptor` none. */
 static bool write_line(struct arena *arena, HANDLE file, const char *key, const char *descriptor)
 {
     char *text = read_file(arena, file), *line = find_line(text, key);
@@ -72,7 +72,9 @@ static bool write_line(struct arena *arena, HANDLE file, const char *key, const 
     LARGE_INTEGER start = {.QuadPart = 0};
     if (line != NULL)
         memmove(line, line + strcspn(line, "\n") + 1, strlen(line + strcspn(line, "\n") + 1) + 1);
-    buffer_format(&out, "%s%s%s\n", text, key, descriptor);
+    buffer_string(&out, text);
+    if (descriptor != NULL)
+        buffer_format(&out, "%s%s\n", key, descriptor);
     return SetFilePointerEx(file, start, NULL, FILE_BEGIN) &&
            WriteFile(file, out.bytes, (DWORD)out.length, &written, NULL) && written == out.length &&
            SetEndOfFile(file);
@@ -198,12 +200,25 @@ static uint32_t sidecar_list(const struct acl_operations *acl, struct arena *are
     return acl_machine()->list(acl_machine(), arena, object, names);
 }
 
+/* The number of an object that is gone becomes that of another. */
+static void forget(struct arena *arena, const struct acl_identity *identity)
+{
+    HANDLE file = lock_file(arena);
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    write_line(arena, file, key_of(arena, identity), NULL);
+    CloseHandle(file);
+}
+
 static uint32_t sidecar_make(const struct acl_operations *acl, struct arena *arena, const char *path,
                              const char *content, struct acl_object **object)
 {
-    (void)acl;
+    struct acl_identity identity;
     fault_step();
-    return acl_machine()->make(acl_machine(), arena, path, content, object);
+    uint32_t code = acl_machine()->make(acl_machine(), arena, path, content, object);
+    if (code == ACL_OK && acl->identify(acl, arena, *object, &identity) == ACL_OK)
+        forget(arena, &identity);
+    return code;
 }
 
 static uint32_t sidecar_rename(const struct acl_operations *acl, struct arena *arena,
@@ -217,9 +232,13 @@ static uint32_t sidecar_rename(const struct acl_operations *acl, struct arena *a
 static uint32_t sidecar_remove(const struct acl_operations *acl, struct arena *arena,
                                struct acl_object *object, const char *content)
 {
-    (void)acl;
+    struct acl_identity identity;
+    bool known = acl->identify(acl, arena, object, &identity) == ACL_OK;
     fault_step();
-    return acl_machine()->remove(acl_machine(), arena, object, content);
+    uint32_t code = acl_machine()->remove(acl_machine(), arena, object, content);
+    if (code == ACL_OK && known)
+        forget(arena, &identity);
+    return code;
 }
 
 static void sidecar_close(const struct acl_operations *acl, struct acl_object *object)

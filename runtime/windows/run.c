@@ -1,5 +1,6 @@
 #include "runtime/windows/run.h"
 
+#include "runtime/report.h"
 #include "runtime/windows/token.h"
 #include "runtime/windows/verify.h"
 #include "runtime/windows/wide.h"
@@ -66,29 +67,41 @@ static HANDLE token_of(HANDLE process)
     return duplicate;
 }
 
-/* Windows opened the program for the launcher, so whether the command's token may execute it is asked here. False with
- * GetLastError if Windows does not say. */
-static bool find_denied(struct run *run)
+/* Who may do what with the program, its label included. */
+static bool read_access(const struct run *run, void *descriptor, struct note_list *notes)
 {
-    const SECURITY_INFORMATION parts = OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION |
-                                       DACL_SECURITY_INFORMATION | LABEL_SECURITY_INFORMATION;
+    const SECURITY_INFORMATION entries =
+        OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
+    const wchar_t *path = wide_from(run->arena, run->program);
+    DWORD needed;
+
+    return GetFileSecurityW(path, entries | LABEL_SECURITY_INFORMATION, descriptor, DESCRIPTOR_MOST,
+                            &needed) ||
+           (verify_refuse(notes, "who may execute %s: %s", report_safe(run->arena, run->program),
+                          wide_error(run->arena, GetLastError())) &&
+            GetFileSecurityW(path, entries, descriptor, DESCRIPTOR_MOST, &needed));
+}
+
+/* Windows opened the program for the launcher, so whether the command's token may execute it is asked here. */
+static bool find_denied(struct run *run, struct note_list *notes)
+{
     GENERIC_MAPPING mapping = {FILE_GENERIC_READ, FILE_GENERIC_WRITE, FILE_GENERIC_EXECUTE, FILE_ALL_ACCESS};
     void *descriptor = arena_alloc(run->arena, DESCRIPTOR_MOST);
     PRIVILEGE_SET privileges;
-    DWORD size = sizeof privileges, granted, needed;
+    DWORD size = sizeof privileges, granted;
     BOOL may = FALSE;
-    HANDLE token = token_of(run->process.handle);
 
-    if (token == NULL)
+    if (!read_access(run, descriptor, notes))
         return false;
-    bool known =
-        GetFileSecurityW(wide_from(run->arena, run->program), parts, descriptor, DESCRIPTOR_MOST, &needed) &&
-        AccessCheck(descriptor, token, FILE_EXECUTE, &mapping, &privileges, &size, &granted, &may);
+    HANDLE token = token_of(run->process.handle);
+    bool known = token != NULL &&
+                 AccessCheck(descriptor, token, FILE_EXECUTE, &mapping, &privileges, &size, &granted, &may);
     DWORD error = GetLastError();
-    CloseHandle(token);
-    SetLastError(error);
+    if (token != NULL)
+        CloseHandle(token);
     run->denied = known && !may;
-    return known;
+    return known || verify_refuse(notes, "that the command may execute its program: %s",
+                                  wide_error(run->arena, error));
 }
 
 bool run_verify(struct run *run, struct note_list *notes)
@@ -96,8 +109,7 @@ bool run_verify(struct run *run, struct note_list *notes)
     if (!job_holds(&run->job, run->process.handle) && !verify_refuse(notes, "that the process is in its job"))
         return false;
     return token_verify_process(run->arena, run->spec, run->identity, run->process.handle, notes) &&
-           (find_denied(run) || verify_refuse(notes, "that the command may execute its program: %s",
-                                              wide_error(run->arena, GetLastError())));
+           find_denied(run, notes);
 }
 
 /* Milliseconds until `until`, at most as many as one call waits for. */
