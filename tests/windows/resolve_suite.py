@@ -229,3 +229,35 @@ def rules_for_a_command_need_one_that_the_command_cannot_replace(world):
                                  ("git", "nothing", False), (".\\git", "tools", False)):
         lines = machine(world, "policy.bin", "command=" + command, environment={"WINEPATH": world.windows(path), "PATH": os.environ["PATH"]})
         equal("C:\\Data +1200a9" in lines["object"], holds, f"whether rules hold for {command} in {path}")
+
+
+ACCEPTED = "".join(f'accept {control} on windows because "t"\n' for control in (
+    "fs.closed", "fs.write", "fs.deny", "fs.deny.missing", "net.closed", "process.tree", "ipc.signal", "ipc.abstract", "socket.path"))
+LAUNCHED = ACCEPTED + 'grant write $WORK\ndeny $WORK/keys/\ngrant env PATH, SystemRoot, ComSpec\nset env GREETING = "hello"'
+
+
+@SUITE.test
+def a_policy_and_its_specification_launch_alike(world):
+    compile_policy(world, LAUNCHED)
+    compile_policy(world, LAUNCHED, "policy.xml")
+    for policy in ("policy.bin", "policy.xml"):
+        result = world.launch(policy, "cmd.exe", "/c", "echo %GREETING% & dir /b")
+        equal(result.code, 0, result.err)
+        words = result.out.decode().split()
+        check(words[0] == "hello" and "keys" in words, f"{policy}: {words}")
+        check(not world.exists("keys"), "the placeholder is still there")
+
+
+@SUITE.test
+def a_managed_policy_takes_part_in_a_launch(world):
+    compile_policy(world, LAUNCHED)
+    compile_policy(world, "deny env GREETING", "m/a.bin", "managed")
+    result = world.launch("policy.bin", "cmd.exe", "/c", "echo %GREETING%", options=("--managed", "m"))
+    equal((result.code, result.out.decode().strip()), (0, "%GREETING%"), result.err)
+    compile_policy(world, LAUNCHED, "policy.xml")
+    result = world.launch("policy.xml", "cmd.exe", "/c", "echo ran", options=("--managed", "m"))
+    equal((result.code, result.out), (125, b""), result.err)
+    contains(result.err, "sbx-launch.exe policy.bin -- COMMAND")
+    os.chmod(world.file("m"), 0o777)
+    result = world.launch("policy.bin", "cmd.exe", "/c", "echo ran", options=("--managed", "m"))
+    equal((result.code, result.out), (125, b""), result.err)
