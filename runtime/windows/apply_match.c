@@ -39,6 +39,18 @@ static bool is_allowing(const struct windows_match *match)
     return match->ace.mask != 0 && !match->ace.deny;
 }
 
+/* Where an exception opens nothing: below another deny, which an entry of the match's own would come before, and at
+ * places that belong to Windows or to the whole account. */
+static bool stays_closed(const struct search *search, const char *path)
+{
+    const struct windows_spec *spec = search->applying->apply->spec;
+    for (uint32_t i = 0; i < spec->object_count; i++)
+        if (spec->objects[i].cap && (place_denies(&spec->objects[i]) & search->match->ace.mask) != 0 &&
+            windows_path_covers(spec->objects[i].path, path))
+            return true;
+    return windows_path_is_protected(path);
+}
+
 static enum walk_answer search_visit(void *context, const struct walk_entry *entry)
 {
     const struct search *search = context;
@@ -50,7 +62,7 @@ static enum walk_answer search_visit(void *context, const struct walk_entry *ent
         return pattern_may_match_below(search->pattern, model, length) ? WALK_ON : WALK_NOT_BELOW;
     const char *path = arena_strdup(search->applying->apply->arena, entry->path);
     if (is_allowing(search->match)) {
-        if (!entry->is->link)
+        if (!entry->is->link && !stays_closed(search, path))
             plan_allow(search->applying, path, search->match->ace.mask, search->match->rule);
         return WALK_NOT_BELOW;
     }

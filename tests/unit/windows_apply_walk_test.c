@@ -131,6 +131,42 @@ static void what_matches_an_exception_is_opened(void **state)
     end(bench);
 }
 
+static void no_exception_opens_what_another_deny_closes(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\home\\a.pub", "text", NULL);
+    put(bench, "C:\\home\\old", NULL, NULL);
+    put(bench, "C:\\home\\old\\b.pub", "text", NULL);
+    put(bench, "C:\\home\\out", NULL, NULL);
+    put(bench, "C:\\home\\out\\c.pub", "text", NULL);
+    deny(bench, "C:\\home\\old", WINDOWS_DENY_ALL);
+    deny(bench, "C:\\home\\out", WINDOWS_DENY_WRITE);
+    match(bench, "C:\\home\\**\\*.pub", NULL, 0);
+    bench->matches[0].ace = (struct windows_ace){false, true, whom(bench), WINDOWS_ALLOW_READ};
+    assert_runs(bench);
+    assert_open(bench, "C:\\home\\a.pub", READ);
+    assert_closed(bench, "C:\\home\\old\\b.pub", ANY);
+    assert_open(bench, "C:\\home\\out\\c.pub", READ);
+    end(bench);
+}
+
+static void no_exception_opens_what_belongs_to_the_account(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\Users", NULL, NULL);
+    put(bench, "C:\\Users\\me", NULL, NULL);
+    put(bench, "C:\\Users\\me\\AppData", NULL, NULL);
+    put(bench, "C:\\Users\\me\\Apps", NULL, NULL);
+    match(bench, "C:\\Users\\me\\App*", NULL, 0);
+    bench->matches[0].ace = (struct windows_ace){false, true, whom(bench), WINDOWS_ALLOW_READ};
+    assert_runs(bench);
+    assert_open(bench, "C:\\Users\\me\\Apps", READ);
+    assert_closed(bench, "C:\\Users\\me\\AppData", ANY);
+    end(bench);
+}
+
 static void a_label_alone_can_hide_a_match(void **state)
 {
     (void)state;
@@ -380,6 +416,8 @@ int main(void)
         cmocka_unit_test(a_pattern_that_begins_above_is_looked_for_in_what_is_opened),
         cmocka_unit_test(a_match_that_a_label_hides_is_looked_for_everywhere),
         cmocka_unit_test(what_matches_an_exception_is_opened),
+        cmocka_unit_test(no_exception_opens_what_another_deny_closes),
+        cmocka_unit_test(no_exception_opens_what_belongs_to_the_account),
         cmocka_unit_test(a_label_alone_can_hide_a_match),
         cmocka_unit_test(what_loses_its_label_meanwhile_refuses),
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
