@@ -156,7 +156,7 @@ static void no_exception_opens_what_belongs_to_the_account(void **state)
     (void)state;
     struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
     put(bench, "C:\\Users", NULL, NULL);
-    put(bench, "C:\\Users\\me", NULL, NULL);
+    put(bench, "C:\\Users\\me", NULL, USUAL);
     put(bench, "C:\\Users\\me\\AppData", NULL, NULL);
     put(bench, "C:\\Users\\me\\Apps", NULL, NULL);
     match(bench, "C:\\Users\\me\\App*", NULL, 0);
