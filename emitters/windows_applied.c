@@ -247,18 +247,18 @@ static void repeat_matches(const struct job *job)
     }
 }
 
-/* Each object gets the label of the nearest place above that has one. */
+/* Each object gets the label of the nearest place above that has one; a match takes nothing from what that one closes. */
 static void label_each(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
         const struct windows_object *object = object_above(job, node, has_label);
-        const struct windows_label *label = object != NULL ? &object->label : NULL;
+        struct windows_label label = object != NULL ? object->label : (struct windows_label){0};
         for (uint32_t j = 0; j < job->spec->match_count; j++)
             if (job->matchers[j].match->label.present && matches(job, &job->matchers[j], node, false))
-                label = &job->matchers[j].match->label;
-        if (label != NULL)
-            set_label(job, node, label);
+                label = windows_label_on(&job->matchers[j].match->label, &label);
+        if (label.present)
+            set_label(job, node, &label);
     }
 }
 

@@ -38,7 +38,11 @@ bool windows_may_lie_in(const struct windows_build *build, const char *path, enu
 /* Whether something at or below `path` has more than `level`. */
 bool windows_opens_below(const struct windows_build *build, const char *path, enum level level);
 
-/* Whether a path that the launcher binds may come to lie in another one that begins with another root. */
+/* Whether both begin with the same root, or both with none. */
+bool windows_same_root(const char *path, const char *other);
+
+/* Whether a path that the launcher binds may come to lie in the other one though it does not do so as it is written: it
+ * begins with another root, or with one that stands for several directories. */
 bool windows_may_nest(const char *path, const char *other);
 
 /* The exceptions of `rule` that may lie where it denies, as a specification writes them. */

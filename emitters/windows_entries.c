@@ -56,10 +56,25 @@ static size_t root_length(const char *path)
     return *path == '$' ? strcspn(path, "\\") : 0;
 }
 
-bool windows_may_nest(const char *path, const char *other)
+bool windows_same_root(const char *path, const char *other)
 {
     size_t length = root_length(path);
-    return length != root_length(other) || strncmp(path, other, length) != 0;
+    return length == root_length(other) && strncmp(path, other, length) == 0;
+}
+
+/* Directories of which one may lie in another: that of a linked worktree lies in that of its repository. */
+static bool is_list(const char *path)
+{
+    static const char *const lists[] = {"$GITDIR", "$GITDIRS", "$SUBMODULES"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (windows_same_root(path, lists[i]))
+            return true;
+    return false;
+}
+
+bool windows_may_nest(const char *path, const char *other)
+{
+    return !windows_same_root(path, other) || is_list(path);
 }
 
 /* ---- places ---- */
@@ -69,7 +84,7 @@ void windows_build_roots(struct windows_build *build)
     for (uint32_t i = 0; i < build->places.count; i++) {
         const struct windows_place *place = &build->places.items[i];
         uint32_t at = 0;
-        while (at < build->roots.count && windows_may_nest(build->roots.items[at].path, place->path))
+        while (at < build->roots.count && !windows_same_root(build->roots.items[at].path, place->path))
             at++;
         if (at == build->roots.count)
             build->roots.items[build->roots.count++] = *place;

@@ -2,6 +2,7 @@
 
 #include "base/vector.h"
 #include "emitters/windows_build.h"
+#include "emitters/windows_refuse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,14 +130,44 @@ static void finish_requires(struct windows_acl *acl)
     acl->requires.count = kept;
 }
 
+static bool is_left_out(struct arena *arena, const struct bound_rule *rule)
+{
+    const char *problem, *path;
+    return !rule->dropped && rule->rule->kind == RULE_GRANT && rule->rule->automatic &&
+           (path = windows_place_name(arena, rule->at.path, &problem)) != NULL &&
+           windows_grant_problem(rule->rule, path) != NULL && !windows_path_is_of_system(path);
+}
+
+/* The policy without the automatic grants that windows_refuse leaves out: nothing below them is open through them. */
+static const struct bound_policy *bound_as_held(struct arena *arena, const struct bound_policy *bound)
+{
+    struct bound_policy *held = NULL;
+    for (uint32_t i = 0; i < bound->rules.count; i++) {
+        if (!is_left_out(arena, &bound->rules.items[i]))
+            continue;
+        if (held == NULL) {
+            held = arena_alloc(arena, sizeof *held);
+            *held = *bound;
+            held->rules.items = arena_array(arena, bound->rules.count, sizeof *held->rules.items);
+            memcpy(held->rules.items, bound->rules.items, bound->rules.count * sizeof *held->rules.items);
+        }
+        held->rules.items[i].dropped = true;
+    }
+    if (held == NULL)
+        return bound;
+    bound_seal(held, NULL);
+    return held;
+}
+
 struct windows_acl windows_acl_of(const struct emit_request *request, enum windows_tier tier)
 {
+    const struct bound_policy *bound = bound_as_held(request->arena, request->bound);
     struct windows_build build = {
         .arena = request->arena,
-        .bound = request->bound,
+        .bound = bound,
         .notes = request->notes,
         .tier = tier,
-        .places = windows_places_of(request->arena, request->bound),
+        .places = windows_places_of(request->arena, bound),
     };
     windows_build_roots(&build);
     windows_build_places(&build);

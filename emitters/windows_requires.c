@@ -8,7 +8,8 @@
 void windows_require_add(struct windows_build *build, const char *path, const char *below)
 {
     struct windows_require require = {.path = path, .below = below};
-    VECTOR_PUSH(build->arena, &build->acl.requires, require);
+    if (!windows_path_covers(below, path))
+        VECTOR_PUSH(build->arena, &build->acl.requires, require);
 }
 
 struct names {

@@ -57,6 +57,9 @@ struct windows_label {
     uint32_t policy; /* WINDOWS_NO_... */
 };
 
+/* What `label` becomes where `around` holds: it never opens what that one keeps closed. */
+struct windows_label windows_label_on(const struct windows_label *label, const struct windows_label *around);
+
 enum windows_kind { WINDOWS_ANY, WINDOWS_DIRECTORY, WINDOWS_FILE };
 enum windows_missing {
     WINDOWS_SKIP,             /* nothing is there and nothing can be put there, or nothing is granted */

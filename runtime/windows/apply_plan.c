@@ -47,16 +47,27 @@ void plan_pin_above(struct applying *applying, const char *path, const char *rul
     }
 }
 
+/* The label that holds at `path` by the nearest object that has one. */
+static struct windows_label label_around(const struct apply *apply, const char *path)
+{
+    struct windows_label label = {0};
+    for (uint32_t i = 0; i < apply->spec->object_count; i++)
+        if (apply->spec->objects[i].label.present && windows_path_covers(apply->spec->objects[i].path, path))
+            label = apply->spec->objects[i].label;
+    return label;
+}
+
 void plan_deny(struct applying *applying, const char *path, uint32_t denies,
                const struct windows_label *label, const char *rule)
 {
     const struct apply *apply = applying->apply;
+    const struct windows_label around = label_around(apply, path);
     struct windows_object said = {
         .path = path,
         .cap = true,
         .aces = {pin_of(apply)},
         .ace_count = 1,
-        .label = *label,
+        .label = label->present ? windows_label_on(label, &around) : *label,
         .rule = rule,
     };
     if (denies != 0)

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "emitters/windows_objects.h"
 #include "emitters/windows_pattern.h"
+#include "policy/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 struct part {
     struct windows_object object;
     const struct windows_match *match; /* NULL: object */
-    const char *origin;                /* what the root of its path came out as; "" of an absolute one */
 };
 
 struct parts {
@@ -212,15 +212,58 @@ static void notes_take(struct job *job, const struct note_list *notes)
 static bool object_bind(struct job *job, const struct part *part, const struct bound_rule *bound)
 {
     struct part made = *part;
-    size_t whole = strlen(bound->at.path), rest = strlen(bound->rule->path.rest);
     made.object.path = windows_path_from_model(job->arena, bound->at.path);
     const char *problem =
         made.object.path == NULL ? "holds a backslash" : windows_path_problem(made.object.path);
     if (problem != NULL)
         return refuse(job, part->object.line, bound->at.path, problem);
-    made.origin =
-        bound->rule->path.root == ROOT_DRIVE ? "" : arena_copy(job->arena, bound->at.path, whole - rest);
     VECTOR_PUSH(job->arena, &job->objects, made);
+    return true;
+}
+
+/* What a pattern without a sign but brackets around single characters stands for, or NULL. */
+static const char *plain_of(struct arena *arena, const char *pattern)
+{
+    struct buffer plain = buffer_in(arena);
+    for (const char *at = pattern; *at != '\0'; at++) {
+        bool bracket = *at == '[' && at[1] != '\0' && at[2] == ']';
+        if (!bracket && strchr("*?[", *at) != NULL)
+            return NULL;
+        at += bracket;
+        buffer_byte(&plain, *at);
+        at += bracket;
+    }
+    return plain.bytes;
+}
+
+/* A plain path is the same object in any case; of a pattern only what its bytes match stays open. */
+static bool except_covers(struct arena *arena, const char *except, const char *path)
+{
+    const char *plain = plain_of(arena, except), *model = windows_path_to_model(arena, path);
+    if (plain != NULL)
+        return windows_path_covers(plain, path);
+    return pattern_covers(pattern_compile(arena, windows_path_to_model(arena, except), false), model,
+                          strlen(model));
+}
+
+/* A deny of one place with exceptions whose roots were not known: it holds if none of them covers the place. */
+static bool match_is_object(struct job *job, const struct windows_match *match)
+{
+    const char *path = plain_of(job->arena, match->pattern);
+    struct part part = {.object = {.path = path,
+                                   .cap = true,
+                                   .aces = {match->ace},
+                                   .ace_count = 1,
+                                   .label = match->label,
+                                   .rule = match->rule,
+                                   .line = match->line}};
+    bool lifted = false;
+    if (path == NULL || match->ace.mask == 0 || !match->ace.deny)
+        return false;
+    for (uint32_t i = 0; i < match->except_count; i++)
+        lifted = lifted || except_covers(job->arena, match->excepts[i], path);
+    if (!lifted)
+        VECTOR_PUSH(job->arena, &job->objects, part);
     return true;
 }
 
@@ -236,7 +279,30 @@ static bool match_bind(struct job *job, const struct windows_match *match, const
         return refuse(job, match->line, match->pattern, problem);
     made.excepts = excepts;
     made.except_count = bound->except_count;
-    VECTOR_PUSH(job->arena, &job->acl.matches, made);
+    if (!match_is_object(job, &made))
+        VECTOR_PUSH(job->arena, &job->acl.matches, made);
+    return true;
+}
+
+static bool opens(const struct rule *rule)
+{
+    return rule->kind == RULE_GRANT;
+}
+
+/* An automatic grant on a root that is too wide here is left out. What other objects open below the root may have been
+ * part of what it opened, which a specification does not tell. */
+static bool too_wide_opens_nothing(struct job *job, const struct bindings *bindings,
+                                   const struct policy *policy, const bool *bound)
+{
+    for (uint32_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *wide = &policy->rules[i];
+        const struct root_value *value = &bindings->roots[wide->path.root];
+        bool left_out = opens(wide) && !bound[i] && value->state == ROOT_BOUND && value->count > 0;
+        for (uint32_t j = 0; j < policy->rule_count && left_out; j++)
+            if (opens(&policy->rules[j]) && bound[j] && policy->rules[j].path.root == wide->path.root)
+                return refuse(job, policy->rules[j].origin.line, job->parts.items[j].object.path,
+                              "is opened below a root that is too wide here");
+    }
     return true;
 }
 
@@ -246,14 +312,17 @@ static bool paths_bind(struct job *job, const struct bindings *bindings)
     const struct policy *policy = policy_of(job);
     const struct bound_policy *bound = policy_bind(job->arena, policy, bindings, &notes);
     notes_take(job, &notes);
-    bool good = notes.errors == 0;
+    bool good = notes.errors == 0, *kept = arena_array(job->arena, policy->rule_count, sizeof *kept);
+    memset(kept, 0, policy->rule_count * sizeof *kept);
     for (uint32_t i = 0; i < bound->rules.count && good; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
         const struct part *part = &job->parts.items[rule->rule - policy->rules];
-        if (!rule->dropped)
-            good = part->match != NULL ? match_bind(job, part->match, rule) : object_bind(job, part, rule);
+        if (rule->dropped)
+            continue;
+        kept[rule->rule - policy->rules] = true;
+        good = part->match != NULL ? match_bind(job, part->match, rule) : object_bind(job, part, rule);
     }
-    return good;
+    return good && too_wide_opens_nothing(job, bindings, policy, kept);
 }
 
 /* ---- conditions ---- */
@@ -329,7 +398,7 @@ static void cap_repeat(struct job *job, const struct part *cap, const struct par
         VECTOR_PUSH(job->arena, &job->acl.objects, object);
 }
 
-/* The specification itself holds denies where they and what is opened begin with the same root. */
+/* Where both begin with the same root the specification says it already. */
 static void caps_repeat(struct job *job)
 {
     uint32_t *around = arena_array(job->arena, job->objects.count, sizeof *around), depth = 0;
@@ -340,7 +409,7 @@ static void caps_repeat(struct job *job)
             depth--;
         for (uint32_t j = 0; j < depth && allow_of(&part->object) != NULL; j++) {
             const struct part *cap = &job->objects.items[around[j]];
-            if (cap->object.cap && closes(&cap->object) != 0 && strcmp(cap->origin, part->origin) != 0)
+            if (cap->object.cap && closes(&cap->object) != 0)
                 cap_repeat(job, cap, part);
         }
         around[depth++] = i;
@@ -408,7 +477,7 @@ static void closed_places_hold(struct job *job)
         if (around[i] < 0 || !is_writable(&job->acl.objects.items[around[i]]) ||
             (closes(object) == 0 && !program))
             continue;
-        if (object->missing == WINDOWS_SKIP && !program)
+        if (object->missing == WINDOWS_SKIP && closes(object) != 0)
             object->missing =
                 object->kind == WINDOWS_DIRECTORY ? WINDOWS_CREATE_DIRECTORY : WINDOWS_CREATE_FILE;
         pins_add_above(job, around, i);
