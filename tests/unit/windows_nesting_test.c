@@ -52,12 +52,15 @@ struct trial {
     bool managed[STATEMENTS_MOST];
     uint32_t count;
     struct places roots[ROOTS];
-    const char *const *there; /* what is on the machine, directories first; files end in "k" */
+    const char *const *
+        there; /* what is on the machine, directories first; files are "k" and what has a point in its name */
     uint32_t there_count;
 };
 
-static const enum root roots[] = {ROOT_WORK, ROOT_HOME, ROOT_CONFIG, ROOT_CACHE,
-                                  ROOT_TMP,  ROOT_REPO, ROOT_GITDIR, ROOT_GITDIRS};
+/* Those of random policies, then the others. */
+static const enum root roots[] = {ROOT_WORK, ROOT_HOME,   ROOT_CONFIG,  ROOT_CACHE, ROOT_TMP,
+                                  ROOT_REPO, ROOT_GITDIR, ROOT_GITDIRS, ROOT_DATA,  ROOT_SUBMODULES};
+enum { RANDOM_ROOTS = 8 };
 
 static void root_put(struct trial *trial, enum root root, const char *path)
 {
@@ -76,7 +79,7 @@ static struct root_value root_value_of(struct arena *arena, enum root root, cons
         value.deny_count = value.count;
     }
     /* None is no repository without them. */
-    if (root == ROOT_GITDIRS)
+    if (root_is_found(root))
         value.state = ROOT_BOUND;
     return value;
 }
@@ -184,7 +187,7 @@ static struct outcome launch(const struct trial *trial)
 struct machine {
     const struct trial *trial;
     const struct outcome *outcome;
-    struct windows_tree *bare, *tree;
+    struct windows_tree *fixture, *bare, *tree;
     struct windows_token token;
 };
 
@@ -193,7 +196,9 @@ static struct windows_tree *tree_of(struct arena *arena, const struct trial *tri
     struct windows_tree *tree = windows_fixture(arena);
     for (uint32_t i = 0; i < trial->there_count; i++) {
         const char *path = windows_path_from_model(arena, trial->there[i]);
-        (void)windows_tree_at(tree, path, path[strlen(path) - 1] != 'k');
+        const char *name = strrchr(path, '\\') + 1;
+        bool file = strcmp(name, "k") == 0 || strchr(name + 1, '.') != NULL;
+        (void)windows_tree_at(tree, path, !file);
     }
     return tree;
 }
@@ -238,8 +243,10 @@ static const struct bound_policy *part_of(const struct bound_policy *bound, bool
         if (!rule->at.pattern && (with_grants || denies))
             VECTOR_PUSH(bound->arena, &copy->rules, *rule);
     }
-    if (!with_grants)
+    if (!with_grants) {
+        VECTOR_PUSH(bound->arena, &copy->rules, (struct bound_rule){.rule = &everything, .at.path = "C:"});
         VECTOR_PUSH(bound->arena, &copy->rules, (struct bound_rule){.rule = &everything, .at.path = "D:"});
+    }
     bound_seal(copy, NULL);
     return copy;
 }
@@ -377,8 +384,7 @@ static bool nodes_agree(const struct machine *machine, const struct meant *meant
     struct question question = {.machine = machine};
     for (uint32_t i = 0; i < machine->tree->count; i++) {
         question.node = machine->tree->items[i];
-        if (!windows_path_covers("D:\\x", question.node->path) &&
-            !windows_path_covers("D:\\y", question.node->path))
+        if (windows_tree_find(machine->fixture, question.node->path) != NULL)
             continue;
         question.made = windows_tree_find(machine->bare, question.node->path) == NULL;
         question.bare = windows_tree_at(machine->bare, question.node->path, question.node->directory);
@@ -404,7 +410,7 @@ static bool stays_missing(const struct machine *machine, const struct meant *mea
     const struct windows_node *node = NULL;
     while (node == NULL) {
         above = arena_copy(arena, above, (size_t)(strrchr(above, '\\') - above));
-        node = windows_tree_find(machine->tree, strlen(above) == 2 ? "D:\\" : above);
+        node = windows_tree_find(machine->tree, strlen(above) == 2 ? arena_join(arena, above, "\\") : above);
     }
     counts->missing++;
     if (!node->directory || !windows_may(&machine->token, node, WINDOWS_OPERATION_CREATE, WINDOWS_LOOSE))
@@ -470,6 +476,7 @@ static bool holds(const struct trial *trial, struct counts *counts)
         struct machine machine = {
             .trial = trial,
             .outcome = &outcome,
+            .fixture = windows_fixture(outcome.arena),
             .bare = tree_of(outcome.arena, trial),
             .tree = tree_of(outcome.arena, trial),
             .token = windows_fixture_token(outcome.arena, outcome.spec->tier, 0),
@@ -598,7 +605,7 @@ static void random_roots(struct chance *chance, struct trial *trial)
     static const char *const places[] = {"D:/x/a",   "D:/x/a/b",   "D:/x/a/b/a", "D:/x/a/a",
                                          "D:/x/b",   "D:/x/b/a",   "D:/y",       "D:/y/a",
                                          "D:/y/a/b", "D:/x/b/a/b", "D:/x/a/b/b", "D:/y/c"};
-    for (uint32_t i = 0; i < COUNT(roots); i++) {
+    for (uint32_t i = 0; i < RANDOM_ROOTS; i++) {
         uint32_t count = below(chance, 12) > 0;
         if (roots[i] == ROOT_GITDIRS)
             count = below(chance, PLACES_MOST + 1);
@@ -715,6 +722,123 @@ static void faults_that_were_found_stay_away(void **state)
     }
 }
 
+/* Machines as they are: what a policy of a usual kind becomes there must not be refused. */
+static const struct usual {
+    const char *work, *home, *config, *data, *tmp, *repo, *gitdirs[2], *nested[2];
+} usual[] = {
+    {"D:/w",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "C:/Users/me/AppData/Local/Temp",
+     "D:/w",
+     {"D:/w/.git"},
+     {"D:/w/.git/modules/m"}},
+    {"C:/Users/me/src/w",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "C:/Users/me/AppData/Local/Temp",
+     "C:/Users/me/src/w",
+     {"C:/Users/me/src/w/.git"},
+     {NULL}},
+    {"C:/Users/me/src/w/part",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "C:/Users/me/AppData/Local/Temp",
+     "C:/Users/me/src/w",
+     {"C:/Users/me/src/w/.git"},
+     {NULL}},
+    {"C:/Users/me/AppData/Local/Temp/w",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "C:/Users/me/AppData/Local/Temp",
+     NULL,
+     {NULL},
+     {NULL}},
+    {"D:/tree",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "D:/tree/temp",
+     "D:/tree",
+     {"D:/w/.git", "D:/w/.git/worktrees/tree"},
+     {"D:/w/.git/worktrees/tree", "D:/w/.git/worktrees/b"}},
+    {"D:/w/m",
+     "C:/Users/me",
+     "C:/Users/me/AppData/Roaming",
+     "C:/Users/me/AppData/Local",
+     "C:/Users/me/AppData/Local/Temp",
+     "D:/w/m",
+     {"D:/w/.git/modules/m"},
+     {NULL}},
+    {"D:/home/w", "D:/home", "D:/home/.config", "D:/home/.data", "D:/home/tmp", NULL, {NULL}, {NULL}},
+    {"D:/home/w",
+     "D:/home",
+     "D:/home/w/config",
+     "D:/home/w/data",
+     "D:/home/w/tmp",
+     "D:/home/w",
+     {"D:/home/w/.git"},
+     {NULL}},
+};
+
+static struct trial usual_trial(struct arena *arena, const struct usual *from)
+{
+    static const char *const statements[] = {"use std/dev",
+                                             "grant write $WORK",
+                                             "deny $WORK/.env, $WORK/secrets/",
+                                             "deny $WORK/**/*.pem except $WORK/tests/fixtures",
+                                             "deny write $WORK/.github/workflows",
+                                             "grant read ~/notes"};
+    static const char *const below[] = {"",         "/a",    "/a/key.pem", "/tests", "/tests/fixtures",
+                                        "/secrets", "/a/b.c"};
+    struct trial trial = {0};
+    struct texts texts = {0};
+    for (uint32_t i = 0; i < COUNT(statements); i++)
+        add(&trial, statements[i], false);
+    root_put(&trial, ROOT_WORK, from->work);
+    root_put(&trial, ROOT_HOME, from->home);
+    root_put(&trial, ROOT_CONFIG, from->config);
+    root_put(&trial, ROOT_CACHE, from->data);
+    root_put(&trial, ROOT_DATA, from->data);
+    root_put(&trial, ROOT_TMP, from->tmp);
+    if (from->repo != NULL)
+        root_put(&trial, ROOT_REPO, from->repo);
+    for (uint32_t i = 0; i < 2 && from->gitdirs[i] != NULL; i++)
+        root_put(&trial, ROOT_GITDIR, from->gitdirs[i]);
+    for (uint32_t i = 0; i < 2 && from->nested[i] != NULL; i++)
+        root_put(&trial, ROOT_GITDIRS, from->nested[i]);
+    for (uint32_t i = 0; i < COUNT(below); i++)
+        VECTOR_PUSH(arena, &texts, arena_join(arena, from->work, below[i]));
+    for (uint32_t i = 0; i < 2 && from->gitdirs[i] != NULL; i++)
+        VECTOR_PUSH(arena, &texts, arena_join(arena, from->gitdirs[i], "/objects"));
+    VECTOR_PUSH(arena, &texts, arena_join(arena, from->home, "/.ssh"));
+    VECTOR_PUSH(arena, &texts, arena_join(arena, from->home, "/notes"));
+    VECTOR_PUSH(arena, &texts, arena_join(arena, from->config, "/npm"));
+    trial.there = texts.items;
+    trial.there_count = texts.count;
+    return trial;
+}
+
+static void usual_machines_are_not_refused(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < COUNT(usual); i++) {
+        struct arena *arena = arena_create(0);
+        struct counts counts = {.quiet = true};
+        struct trial trial = usual_trial(arena, &usual[i]);
+        if (!holds(&trial, &counts) || counts.held == 0) {
+            counts.quiet = false;
+            (void)holds(&trial, &counts);
+            fail_msg("%s", usual[i].work);
+        }
+        arena_destroy(arena);
+    }
+}
+
 enum { TRIALS = 3000 };
 
 static uint32_t rounds(void)
@@ -751,6 +875,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_that_were_found_stay_away),
+        cmocka_unit_test(usual_machines_are_not_refused),
         cmocka_unit_test(roots_that_nest_open_what_the_policy_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
