@@ -192,6 +192,9 @@ $(WIN)/any-name/%.o: runtime/windows/%.c | $(WIN_LIBRARIES)/built
 	@mkdir -p $(@D)
 	@echo cc for Windows -DSBX_TEST_ANY_NAME $<
 	@$(WIN_CC) $(WIN_CFLAGS) -DSBX_TEST_ANY_NAME -c -o $@ $<
+# A journal that can be killed at any step, and what it does to a tree.
+check-windows: $(WIN)/journal-tool.exe
+$(WIN)/journal-tool.exe: $(WIN)/tests/windows/journal_tool.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
 $(WIN)/%.exe:
 	@echo link $@
 	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)

@@ -135,17 +135,30 @@ bool claims_label(const struct claims *claims, const struct acl_identity *identi
     return false;
 }
 
+const struct acl_identity *claims_made(const struct journal_records *records, uint32_t number, bool *gone)
+{
+    const struct acl_identity *made = NULL;
+    *gone = false;
+    for (uint32_t i = 0; i < records->count; i++) {
+        const struct journal_record *done = &records->items[i];
+        if (done->type != JOURNAL_DONE || done->of != number)
+            continue;
+        *gone = done->identity.volume == NULL;
+        made = *gone ? NULL : &done->identity;
+    }
+    return made;
+}
+
 const struct journal_record *claims_placeholder_in(const struct journal_records *records,
                                                    const struct acl_identity *identity)
 {
     for (uint32_t i = 0; i < records->count; i++) {
-        const struct journal_record *done = &records->items[i];
-        if (done->type != JOURNAL_DONE || done->identity.volume == NULL ||
-            !acl_identity_same(&done->identity, identity))
+        bool gone;
+        if (records->items[i].type != JOURNAL_PLACEHOLDER)
             continue;
-        for (uint32_t j = 0; j < i; j++)
-            if (records->items[j].number == done->of && records->items[j].type == JOURNAL_PLACEHOLDER)
-                return &records->items[j];
+        const struct acl_identity *made = claims_made(records, records->items[i].number, &gone);
+        if (made != NULL && acl_identity_same(made, identity))
+            return &records->items[i];
     }
     return NULL;
 }

@@ -42,6 +42,10 @@ bool claims_conflict(const struct claims *claims, const struct acl_identity *ide
 bool claims_label(const struct claims *claims, const struct acl_identity *identity,
                   const struct windows_entry *label);
 
+/* What was noted of the placeholder of record `number` when it was made; NULL: nothing, or it is gone again, which
+ * *gone says. */
+const struct acl_identity *claims_made(const struct journal_records *records, uint32_t number, bool *gone);
+
 /* The record of the placeholder that the object is in `records`, or NULL. */
 const struct journal_record *claims_placeholder_in(const struct journal_records *records,
                                                    const struct acl_identity *identity);

@@ -238,7 +238,7 @@ static uint32_t make_placeholder(struct journal *journal, const struct journal_r
 {
     const struct acl_operations *acl = journal->place.acl;
     struct arena *arena = journal->place.arena;
-    struct journal_record made = {.type = JOURNAL_DONE, .of = journal->records.next};
+    struct journal_record made = {.type = JOURNAL_DONE, .of = journal->records.next}, gone = made;
     *error = journal_add(journal, *record);
     if (*error == NULL)
         *error = journal_write(journal, true);
@@ -255,7 +255,9 @@ static uint32_t make_placeholder(struct journal *journal, const struct journal_r
         code = acl->rename(acl, arena, *object, record->path);
     if (code == ACL_OK && *error == NULL)
         return ACL_OK;
-    acl->remove(acl, arena, *object, record->content);
+    /* Its number may be given to something else. */
+    if (acl->remove(acl, arena, *object, record->content) == ACL_OK && journal_add(journal, gone) == NULL)
+        (void)journal_write(journal, false);
     acl->close(acl, *object);
     return code != ACL_OK ? code : ACL_DENIED;
 }

@@ -17,8 +17,8 @@ enum journal_record_type {
     JOURNAL_PLACEHOLDER, /* about to make something under a name of its own, and to give it its path */
     JOURNAL_OBJECT,      /* about to change entries or the label of an object */
     JOURNAL_TREE,        /* about to carry them on to what lies below a directory */
-    JOURNAL_DONE         /* what record `of` announced has been done; of a placeholder: made, not yet named;
-                          * of a tree: it and those before */
+    JOURNAL_DONE /* what record `of` announced has been done; of a placeholder with an identity: made, not
+                          * yet named; without one: not needed, and gone; of a tree: it and those before */
 };
 
 /* One record's meaning. */

@@ -112,23 +112,45 @@ static void describe_placeholder(const struct doctor *doctor, const struct journ
     acl->close(acl, object);
 }
 
+static bool seen_before(const struct journal_records *records, uint32_t index)
+{
+    for (uint32_t i = 0; i < index; i++)
+        if (records->items[i].type == JOURNAL_OBJECT && records->items[i].count > 0 &&
+            acl_identity_same(&records->items[i].identity, &records->items[index].identity))
+            return true;
+    return false;
+}
+
+static void describe_record(const struct doctor *doctor, uint32_t index)
+{
+    const struct journal_records *records = &doctor->file->records;
+    const struct journal_record *record = &records->items[index];
+    if (record->type == JOURNAL_OBJECT && !seen_before(records, index))
+        describe_object(doctor, record);
+    else if (record->type == JOURNAL_PLACEHOLDER)
+        describe_placeholder(doctor, record);
+    else if (record->type == JOURNAL_HEADER && record->package != NULL)
+        journal_say(doctor->place->arena, doctor->found, "the AppContainer profile %s %s", record->package,
+                    whose(doctor));
+}
+
 static void describe_file(struct doctor *doctor)
 {
     const struct journal_records *records = &doctor->file->records;
     struct arena *arena = doctor->place->arena;
+    uint32_t below = 0;
     for (uint32_t i = 0; i < records->count; i++)
         for (uint32_t j = 0; j < records->items[i].count; j++)
             sid_list_add(arena, &doctor->sids, &records->items[i].entries[j].sid);
     for (uint32_t i = 0; i < records->count; i++) {
-        const struct journal_record *record = &records->items[i];
-        if (record->type == JOURNAL_OBJECT)
-            describe_object(doctor, record);
-        else if (record->type == JOURNAL_PLACEHOLDER)
-            describe_placeholder(doctor, record);
-        else if (record->type == JOURNAL_HEADER && record->package != NULL)
-            journal_say(arena, doctor->found, "the AppContainer profile %s %s", record->package,
-                        whose(doctor));
+        bool carried = records->items[i].type == JOURNAL_OBJECT && records->items[i].count == 0;
+        below += carried;
+        if (!carried)
+            describe_record(doctor, i);
     }
+    if (below > 0)
+        journal_say(arena, doctor->found, "%u objects below those are changed as they are, %s", below,
+                    whose(doctor));
     if (records->damaged)
         journal_say(arena, doctor->found, "the journal %s is damaged", doctor->file->name);
 }

@@ -270,7 +270,35 @@ static uint32_t make_directory(struct arena *arena, const char *path, const stru
     return acl_last_error();
 }
 
+/* Nobody has rights there but the user, and who has them everywhere. */
+static bool is_closed(const struct windows_descriptor *found, const struct windows_sid *user)
+{
+    struct windows_sid system = {0}, administrators = {0};
+    windows_sid_parse("S-1-5-18", &system);
+    windows_sid_parse("S-1-5-32-544", &administrators);
+    for (uint32_t i = 0; i < found->count; i++) {
+        const struct windows_entry *entry = &found->entries[i];
+        if (entry->type != WINDOWS_ENTRY_DENY && !windows_sid_equal(&entry->sid, user) &&
+            !windows_sid_equal(&entry->sid, &system) && !windows_sid_equal(&entry->sid, &administrators))
+            return false;
+    }
+    return found->dacl_present;
+}
+
 /* One that another user owns could be changed by them at any time. */
+static const char *judge_directory(struct arena *arena, const char *path, const struct acl_identity *identity,
+                                   const struct windows_descriptor *found,
+                                   const struct windows_descriptor *closed)
+{
+    if (identity->link || !identity->directory)
+        return arena_format(arena, "%s is not a directory", path);
+    if (!windows_sid_equal(&found->owner, &closed->owner))
+        return arena_format(arena, "%s belongs to somebody else (%s)", path,
+                            windows_sid_text(arena, &found->owner));
+    return NULL;
+}
+
+/* Looks at the directory and, if it was made open to others, closes it. */
 static const char *check_directory(struct arena *arena, const char *path,
                                    const struct windows_descriptor *closed)
 {
@@ -278,21 +306,24 @@ static const char *check_directory(struct arena *arena, const char *path,
     struct acl_object *object;
     struct acl_identity identity;
     struct windows_descriptor found;
-    uint32_t code = acl->open(acl, arena, path, 0, &object);
+    const char *error = NULL;
+    uint32_t code = acl->open(acl, arena, path, ACL_WRITE, &object);
     if (code != ACL_OK)
         return arena_format(arena, "%s: %s", path, acl_error(arena, code));
     code = acl->identify(acl, arena, object, &identity);
     if (code == ACL_OK)
         code = acl->read(acl, arena, object, &found);
+    if (code == ACL_OK)
+        error = judge_directory(arena, path, &identity, &found, closed);
+    if (code == ACL_OK && error == NULL && !is_closed(&found, &closed->owner)) {
+        code = acl->write_entries(acl, arena, object, closed);
+        if (code == ACL_OK)
+            code = acl->read(acl, arena, object, &found);
+        if (code == ACL_OK && !is_closed(&found, &closed->owner))
+            error = arena_format(arena, "%s is open to others", path);
+    }
     acl->close(acl, object);
-    if (code != ACL_OK)
-        return arena_format(arena, "%s: %s", path, acl_error(arena, code));
-    if (identity.link || !identity.directory)
-        return arena_format(arena, "%s is not a directory", path);
-    if (!windows_sid_equal(&found.owner, &closed->owner))
-        return arena_format(arena, "%s belongs to somebody else (%s)", path,
-                            windows_sid_text(arena, &found.owner));
-    return NULL;
+    return code != ACL_OK ? arena_format(arena, "%s: %s", path, acl_error(arena, code)) : error;
 }
 
 static const char *prepare_directory(struct arena *arena, const char *path,

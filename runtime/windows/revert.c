@@ -269,14 +269,15 @@ uint32_t revert_open_placeholder(const struct journal_place *place, struct arena
                                  unsigned access, struct acl_object **object)
 {
     const struct acl_operations *acl = place->acl;
-    for (uint32_t i = 0; i < records->count; i++) {
-        const struct journal_record *done = &records->items[i];
-        if (done->type != JOURNAL_DONE || done->of != record->number || done->identity.volume == NULL)
-            continue;
-        struct acl_identity named = done->identity;
+    bool gone;
+    const struct acl_identity *made = claims_made(records, record->number, &gone);
+    if (gone)
+        return ACL_MISSING;
+    if (made != NULL) {
+        struct acl_identity named = *made;
         named.path = record->path;
         uint32_t code = acl->open_id(acl, arena, &named, access, object);
-        return code != ACL_MISSING ? code : acl->open_id(acl, arena, &done->identity, access, object);
+        return code != ACL_MISSING ? code : acl->open_id(acl, arena, made, access, object);
     }
     return acl->open(acl, arena, record->maker, access, object);
 }

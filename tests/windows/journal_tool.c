@@ -1,6 +1,7 @@
 /* journal_tool.c - what tests/windows/journal.py has a journal do: a program for tests alone. */
 #include "runtime/windows/journal.h"
 
+#include "runtime/windows/acl_win32.h"
 #include "runtime/windows/journal_store.h"
 
 #include <stdio.h>
@@ -180,6 +181,36 @@ static int examine(const struct tool *tool)
     return 0;
 }
 
+/* Wine keeps descriptors of events, if of no file: each of these lists is written and read back by the operations
+ * that a machine's files get. */
+static int describe_event(const struct tool *tool)
+{
+    static const char *const lists[] = {
+        "D:(D;OICI;0xd0156;;;S-1-5-21-7-2-3-4)(A;;0x1f0003;;;WD)",
+        "D:(D;;0x10000;;;S-1-5-21-7-2-3-4)(D;OICIIO;0x2;;;AU)(A;CI;0x1301bf;;;S-1-15-2-1-2-3-4-5-6-7)(A;ID;"
+        "0x1f0003;;;WD)",
+        "D:NO_ACCESS_CONTROL",
+        "D:",
+    };
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+    struct acl_object *object = acl_object_of(tool->arena, event);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct windows_descriptor wanted, found;
+        if (!windows_descriptor_read(tool->arena, lists[i], &wanted))
+            return fail(lists[i]);
+        uint32_t code = acl_machine()->write_entries(acl_machine(), tool->arena, object, &wanted);
+        if (code == ACL_OK)
+            code = acl_machine()->read(acl_machine(), tool->arena, object, &found);
+        if (code != ACL_OK)
+            return fail(acl_error(tool->arena, code));
+        found.owner.length = found.group.length = 0;
+        printf("%s\n%s\n", windows_descriptor_text(tool->arena, &wanted),
+               windows_descriptor_text(tool->arena, &found));
+    }
+    CloseHandle(event);
+    return 0;
+}
+
 static int act(const struct tool *tool, const char *what, const char *number)
 {
     if (strcmp(what, "make") == 0)
@@ -188,6 +219,8 @@ static int act(const struct tool *tool, const char *what, const char *number)
         return run(tool, (unsigned)strtoul(number, NULL, 10));
     if (strcmp(what, "doctor") == 0)
         return examine(tool);
+    if (strcmp(what, "event") == 0)
+        return describe_event(tool);
     int recovered = strcmp(what, "recover") == 0 ? recover(tool) : 0;
     int dumped = dump(tool, tool->top);
     return recovered != 0 ? recovered : dumped;
@@ -198,7 +231,7 @@ int main(int count, char **words)
 {
     const char *error = NULL;
     if (count < 3)
-        return fail("make, run, recover, doctor or dump; a directory; the number of a run");
+        return fail("make, run, recover, doctor, dump or event; a directory; the number of a run");
     struct tool tool = {.arena = arena_create(0), .top = words[2]};
     tool.place = (struct journal_place){
         .arena = tool.arena, .store = journal_store_open(tool.arena, &error), .acl = acl_windows(tool.arena)};
