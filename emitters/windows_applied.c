@@ -91,7 +91,9 @@ static void compile_matches(struct job *job)
         const struct windows_match *match = &job->spec->matches[i];
         struct matcher *matcher = &job->matchers[i];
         matcher->match = match;
-        matcher->pattern = pattern_compile(arena, model_path(job, match->pattern), true);
+        /* What a match opens counts as it is spelled. */
+        bool opens = match->ace.mask != 0 && !match->ace.deny;
+        matcher->pattern = pattern_compile(arena, model_path(job, match->pattern), !opens);
         matcher->excepts = arena_array(arena, match->except_count, sizeof *matcher->excepts);
         for (uint32_t j = 0; j < match->except_count; j++)
             if (strpbrk(match->excepts[j], "*?[") != NULL)

@@ -2,8 +2,9 @@
 # mutation.sh - shows that the property test and `sbxc verify` can fail.
 #
 # In a copy of the tree it breaks one rule of the language at a time, builds sbxc, and expects tests/property/run.py to
-# find a question that it answers wrongly; then one protective measure of Seatbelt profiles at a time, and expects
-# verify to find the profile that sbxc just wrote different. A mutation that does not apply, build, or come out is a failure.
+# find a question that it answers wrongly; then one protective measure of Seatbelt profiles and of specifications for
+# Windows at a time, and expects verify to find the artifact that sbxc just wrote different. A mutation that does not
+# apply, build, or come out is a failure.
 #
 #     tests/mutation.sh [NAME ...]           the build directory comes from SBX_BUILD, else it is build/
 set -u
@@ -19,7 +20,7 @@ finds=property_finds
 
 # Objects come along, so that each mutation compiles one file and links.
 cp -a "$tree/Makefile" "$tree/base" "$tree/grammar" "$tree/policy" "$tree/compiler" "$tree/emitters" "$tree/runtime" \
-    "$tree/tests" "$copy/"
+    "$tree/schema" "$tree/tests" "$copy/"
 cp -a "$build" "$copy/build"
 
 fail() {
@@ -40,13 +41,12 @@ property_finds() {
     return 1
 }
 
-# Whether verify says that a profile with something of everything is another than its policy.
+# Whether verify says that an artifact with something of everything is another than its policy, or sbxc does so itself.
 verify_finds() {
-    "$copy/build/sbxc" "$copy/profile.sbx" -q --pure --root WORK=/Users/u/app -o "$copy/profile.sb" > "$copy/log" 2>&1 &&
-        "$copy/build/sbxc" verify "$copy/profile.sb" "$copy/profile.sbx" -q --pure --root WORK=/Users/u/app \
-            > "$copy/log" 2>&1
+    "$copy/build/sbxc" "$copy/$policy.sbx" -q --pure $given -o "$copy/$policy.$suffix" > "$copy/log" 2>&1 &&
+        "$copy/build/sbxc" verify "$copy/$policy.$suffix" "$copy/$policy.sbx" -q --pure $given > "$copy/log" 2>&1
     case $?:$(cat "$copy/log") in
-    1:different*|2:*'cannot be read'*) return 0 ;;
+    1:different*|2:*'cannot be read'*|2:*SBX352*) return 0 ;;
     0:*) fail "$name" "not found" ;;
     *) fail "$name" "verify did not run"; cat "$copy/log" ;;
     esac
@@ -98,7 +98,7 @@ limits() {
 }
 
 profiles() {
-    finds=verify_finds
+    finds=verify_finds policy=profile suffix=sb given="--root WORK=/Users/u/app"
     long=$(printf '%0200d' 0)
     cat > "$copy/profile.sbx" <<POLICY
 sbx 1
@@ -138,7 +138,66 @@ POLICY
     finds=property_finds
 }
 
-[ $# -gt 0 ] || set -- layers grants automatic denies exceptions limits profiles
+specifications() {
+    finds=verify_finds policy=windows suffix=xml given=
+    cat > "$copy/windows.sbx" <<'POLICY'
+sbx 1
+policy "windows"
+grant read ~/tools
+grant write $WORK
+grant read $WORK/vendor
+grant write $WORK/vendor/patches
+auto grant write $CACHE/tool
+deny $WORK/.env, $WORK/deep/er/key, $WORK/café
+deny $WORK/**/*.pem except $WORK/tests/fixtures
+deny write $WORK/.github/workflows
+deny exec $WORK/bin/tool.exe
+grant network internet
+grant env CI, NODE_*
+deny env *_TOKEN
+POLICY
+    mutation "what is denied has an entry" emitters/windows_entries.c \
+        's/if (place->level == LEVEL_NONE) {/if (place->level == LEVEL_NONE \&\& false) {/'
+    given="--root WORK=C:/projects/web --root HOME=C:/Users/u --root CACHE=D:/cache"
+    mutation "what is lowered cannot be written" emitters/windows_entries.c \
+        's/    if (place->around == LEVEL_WRITE) {$/    if (place->around > LEVEL_WRITE) {/'
+    given=
+    mutation "what is writable keeps its name" emitters/windows_entries.c \
+        's/^        windows_object_add(build, \&object, true, WINDOWS_DENY_DELETE);/        (void)0;/'
+    mutation "directories above a deny stay in place" emitters/windows_entries.c \
+        's/if (place->around == LEVEL_WRITE)$/if (place->around > LEVEL_WRITE)/'
+    mutation "names beyond ASCII are denied in both forms" emitters/windows_places.c \
+        's/        if ((unsigned char)\*at >= 0x80) {/        if ((unsigned char)*at >= 0x80 \&\& false) {/'
+    mutation "matches are denied" emitters/windows_matches.c 's/if (name != NULL \&\& may_bite(build, rule))/if (name != NULL \&\& !may_bite(build, rule))/'
+    mutation "exceptions of a pattern are no more than that" emitters/windows_matches.c \
+        's/        if (name != NULL \&\& !holds(\&excepts, name))/        if (name != NULL \&\& !holds(\&excepts, name = "$WORK\\\\**"))/'
+    mutation "programs that are denied do not start" emitters/windows_entries.c \
+        's/            add_program(build, rule, path);/            (void)add_program;/'
+    mutation "roots stay out of each other" emitters/windows_requires.c \
+        's/            if (windows_may_nest(reads.items\[j\], place->path))/            if (!windows_may_nest(reads.items[j], place->path))/'
+    mutation "the internet is not the local network" emitters/windows_network.c \
+        's/    return network == WINDOWS_NETWORK_INTERNET ? WINDOWS_INTERNET_CLIENT : 0;/    return network == WINDOWS_NETWORK_INTERNET ? WINDOWS_PRIVATE_NETWORK | WINDOWS_INTERNET_CLIENT : 0;/'
+    mutation "denied variables stay out" emitters/windows_environment.c \
+        's/RULE_DENY_ENV/RULE_LIMIT_ENV/'
+    policy=low
+    cat > "$copy/low.sbx" <<'POLICY'
+sbx 1
+policy "low"
+grant write $WORK
+deny ~/.ssh, ~/**/*.key
+accept fs.closed on windows because "a test"
+accept net.closed on windows because "a test"
+POLICY
+    mutation "labels close what is denied" emitters/windows_entries.c \
+        's/        \[LEVEL_NONE\] = WINDOWS_NO_WRITE_UP | WINDOWS_NO_READ_UP | WINDOWS_NO_EXECUTE_UP,/        [LEVEL_NONE] = WINDOWS_NO_WRITE_UP,/'
+    mutation "what is denied has a label where nothing is granted" emitters/windows_entries.c \
+        's/        add_label(build, rule, path, opens);/        (void)add_label;/'
+    mutation "what labels hold stays out of what is writable" emitters/windows_requires.c \
+        's/        require_for_labels(build);/        (void)require_for_labels;/'
+    finds=property_finds
+}
+
+[ $# -gt 0 ] || set -- layers grants automatic denies exceptions limits profiles specifications
 for each; do
     "$each"
 done

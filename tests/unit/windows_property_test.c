@@ -448,6 +448,73 @@ static void fail_shrunk(struct random_policy policy,
     fail();
 }
 
+/* ---- one more deny, and the same once more ---- */
+
+/* Rights that nobody's entry takes away and Windows gives anyway do not count. */
+static bool rights_shrink(const struct windows_tree *bare, const struct windows_tree *before,
+                          const struct windows_tree *after, const struct windows_token *token,
+                          struct counts *counts)
+{
+    for (uint32_t i = 0; i < before->count; i++) {
+        const struct windows_node *first = before->items[i], *second = windows_tree_find(after, first->path);
+        const struct windows_node *ground = windows_tree_find(bare, first->path);
+        /* What had no DACL inherits once it has one. */
+        bool compared = second != NULL && ground != NULL && ground->descriptor.dacl_present;
+        for (int k = WINDOWS_STRICT; compared && k <= WINDOWS_LOOSE; k++) {
+            enum windows_reading reading = (enum windows_reading)k;
+            uint32_t more = windows_access(token, &second->descriptor, reading) &
+                            ~windows_access(token, &first->descriptor, reading) &
+                            ~windows_access(token, &ground->descriptor, reading);
+            counts->questions++;
+            if (more == 0)
+                continue;
+            if (!counts->quiet)
+                print_error("one more deny gives 0x%lx at %s\n", (unsigned long)more, first->path);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the last rule, a deny, takes rights away and gives none, where the policy keeps its tier. */
+static bool last_deny_only_takes(const struct random_policy *policy, struct counts *counts)
+{
+    struct random_policy without = *policy;
+    struct windows_applied applied;
+    bool good = true;
+    if (policy->count < 2 || policy->rules[policy->count - 1].kind != RULE_DENY)
+        return true;
+    without.count--;
+    struct made_policy with = random_make(policy), made = random_make(&without);
+    if (with.spec != NULL && made.spec != NULL && with.spec->tier == made.spec->tier) {
+        struct machine machine = machine_of(&with, policy), untouched = machine_of(&with, policy);
+        struct windows_token token = windows_fixture_token(made.arena, made.spec->tier, 0);
+        if (windows_apply(machine.bare, made.spec, &applied) == NULL &&
+            windows_apply(machine.tree, with.spec, &applied) == NULL) {
+            counts->made++;
+            good = rights_shrink(untouched.bare, machine.bare, machine.tree, &token, counts);
+        }
+        if (!good && !counts->quiet) {
+            random_print(&without, &made);
+            random_print(policy, &with);
+        }
+    }
+    arena_destroy(with.arena);
+    arena_destroy(made.arena);
+    return good;
+}
+
+static bool is_made_alike(const struct random_policy *policy)
+{
+    struct made_policy first = random_make(policy), second = random_make(policy);
+    bool same =
+        first.text.length == second.text.length &&
+        (first.text.length == 0 || memcmp(first.text.bytes, second.text.bytes, first.text.length) == 0);
+    arena_destroy(first.arena);
+    arena_destroy(second.arena);
+    return same;
+}
+
 enum { POLICIES = 20000 };
 
 static uint32_t rounds(void)
@@ -477,10 +544,45 @@ static void specifications_open_what_policies_say(void **state)
         assert_true(counts.tiers[tier] > count / 100);
 }
 
+static void one_more_deny_gives_no_rights(void **state)
+{
+    struct chance chance = {3935559000370003845U};
+    struct counts counts = {.quiet = true};
+    uint32_t count = rounds() / 4;
+    (void)state;
+    for (uint32_t i = 0; i < count; i++) {
+        struct arena *arena = arena_create(0);
+        struct random_policy policy = random_policy_of(&chance, arena);
+        struct rule deny = {.kind = RULE_DENY,
+                            .level = below(&chance, 2) == 0 ? LEVEL_NONE : LEVEL_READ,
+                            .layer = below(&chance, 2),
+                            .path = random_path(&chance, arena, below(&chance, 4) == 0)};
+        add_rule(&policy, deny);
+        if (!last_deny_only_takes(&policy, &counts))
+            fail_shrunk(policy, last_deny_only_takes);
+        arena_destroy(arena);
+    }
+    assert_true(counts.made > count / 4);
+}
+
+static void a_policy_is_always_written_alike(void **state)
+{
+    struct chance chance = {2463534242U};
+    (void)state;
+    for (uint32_t i = 0; i < rounds() / 20; i++) {
+        struct arena *arena = arena_create(0);
+        struct random_policy policy = random_policy_of(&chance, arena);
+        assert_true(is_made_alike(&policy));
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specifications_open_what_policies_say),
+        cmocka_unit_test(one_more_deny_gives_no_rights),
+        cmocka_unit_test(a_policy_is_always_written_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
