@@ -12,15 +12,16 @@
 #include <string.h>
 
 /* Whether nothing has to be done for a deny: nothing that the policy opens is around it, and what lies there
- * is closed already. (Where a label hides it, everything else is open for reading.) */
-static bool is_moot(const struct applying *applying, struct place *place)
+ * is closed already. (Where a label hides it, everything else is open for reading.) False with an error
+ * note. */
+static bool moot_find(struct applying *applying, const struct place *place, bool *moot)
 {
     const struct apply *apply = applying->apply;
-    if (!place->said.cap || place_is_opened(apply, place->said.path, false) ||
-        (place->said.label.present && (place->said.label.policy & WINDOWS_NO_READ_UP) != 0))
-        return false;
-    return !place->there || apply->spec->tier != WINDOWS_APPCONTAINER ||
-           place_is_closed(applying, place, place_denies(&place->said));
+    bool hidden = place->said.label.present && (place->said.label.policy & WINDOWS_NO_READ_UP) != 0;
+    *moot = place->said.cap && !hidden && !place_is_opened(apply, place->said.path, false);
+    if (!*moot || !place->there || apply->spec->tier != WINDOWS_APPCONTAINER)
+        return true;
+    return place_find_closed(applying, place, place_denies(&place->said), moot);
 }
 
 static void note_missing(const struct applying *applying, const struct windows_object *said)
@@ -38,11 +39,13 @@ static void note_missing(const struct applying *applying, const struct windows_o
 static bool place_settle(struct applying *applying, uint32_t number)
 {
     struct place place = applying->places.items[number];
+    bool moot;
     if (place.there)
         return true;
-    if (!place_in_time(applying, &place.said) || !place_look(applying, &place))
+    if (!place_in_time(applying, &place.said) || !place_look(applying, &place) ||
+        !moot_find(applying, &place, &moot))
         return false;
-    if (is_moot(applying, &place)) {
+    if (moot) {
         place.there = false;
     } else if (!place.there) {
         if (!missing_make(applying, &place))

@@ -126,10 +126,41 @@ bool places_judge(struct applying *applying)
     return true;
 }
 
-bool place_is_closed(const struct applying *applying, struct place *place, uint32_t denies)
+struct finding {
+    const struct applying *applying;
+    uint32_t withheld;
+    bool open;
+};
+
+static enum walk_answer finding_visit(void *context, const struct walk_entry *entry)
+{
+    struct finding *finding = context;
+    const struct acl_operations *acl = finding->applying->apply->acl;
+    struct windows_descriptor descriptor;
+    if (entry->is->link)
+        return WALK_NOT_BELOW;
+    finding->open = acl->read(acl, entry->arena, entry->object, &descriptor) != ACL_OK ||
+                    (windows_access(finding->applying->apply->token, &descriptor, WINDOWS_LOOSE) &
+                     finding->withheld) != 0;
+    return finding->open ? WALK_FAIL : WALK_ON;
+}
+
+bool place_find_closed(struct applying *applying, const struct place *place, uint32_t denies, bool *closed)
 {
     struct windows_descriptor descriptor;
-    return place_read(applying, place->said.path, &descriptor) &&
-           (windows_access(applying->apply->token, &descriptor, WINDOWS_LOOSE) &
-            claimed(applying, &place->said, denies)) == 0;
+    struct windows_object said = place->said;
+    struct finding finding = {.applying = applying, .withheld = claimed(applying, &said, denies)};
+    struct place_walk walk = {
+        .applying = applying,
+        .said = &said,
+        .refused_is_closed = true,
+        .context = &finding,
+        .visit = finding_visit,
+    };
+    *closed = place_read(applying, said.path, &descriptor) &&
+              (windows_access(applying->apply->token, &descriptor, WINDOWS_LOOSE) & finding.withheld) == 0;
+    if (!*closed || !place->is.directory || place_walk_run(&walk, said.path))
+        return true;
+    *closed = false;
+    return finding.open;
 }

@@ -23,13 +23,18 @@ static const char *looking_fail(const struct looking *looking, const char *path,
     return failed;
 }
 
+static bool is_left_out(const struct looking *looking, uint32_t error)
+{
+    return error == ACL_DENIED && looking->for_whom->refused_is_closed;
+}
+
 static const char *entry_look(struct looking *looking, struct arena *arena, const char *path)
 {
     const struct acl_operations *acl = looking->walk.acl;
     struct acl_object *object;
     struct acl_identity is;
     uint32_t error = acl->open(acl, arena, path, 0, &object);
-    if (error == ACL_MISSING)
+    if (error == ACL_MISSING || is_left_out(looking, error))
         return NULL;
     if (error != ACL_OK)
         return looking_fail(looking, path, "looked at", error);
@@ -73,7 +78,7 @@ static const char *directory_visit(void *context, struct arena *arena, struct ac
 static const char *directory_closed(void *context, const char *path, const void *carried, uint32_t code)
 {
     (void)carried;
-    return looking_fail(context, path, "listed", code);
+    return is_left_out(context, code) ? NULL : looking_fail(context, path, "listed", code);
 }
 
 bool place_walk_run(const struct place_walk *walk, const char *top)

@@ -16,6 +16,8 @@ enum walk_answer { WALK_ON, WALK_NOT_BELOW, WALK_FAIL };
 struct place_walk {
     struct applying *applying;
     const struct windows_object *said; /* why the tree is looked through, for messages; stays where it is */
+    /* What the caller may not look at is left out: the command may do no more than the caller. */
+    bool refused_is_closed;
     void *context;
     /* Of every entry below the top, directories before what lies in them. */
     enum walk_answer (*visit)(void *context, const struct walk_entry *entry);

@@ -156,6 +156,45 @@ static void a_deny_on_what_every_package_may_read_is_made(void **state)
     end(bench);
 }
 
+static void a_deny_on_a_place_that_holds_something_open_is_made(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\keys", NULL, USUAL);
+    put(bench, "C:\\keys\\deep", NULL, NULL);
+    put(bench, "C:\\keys\\deep\\open", "text",
+        OWN "(A;;0x1200a9;;;" ALL_PACKAGES ")(A;ID;0x1f01ff;;;" USER ")");
+    deny(bench, "C:\\keys", WINDOWS_DENY_ALL);
+    assert_runs(bench);
+    assert_closed(bench, "C:\\keys\\deep\\open", ANY);
+    end(bench);
+}
+
+static void refuse_deep(struct bench *bench, const char *path, unsigned access)
+{
+    (void)access;
+    if (strcmp(path, "C:\\home\\deep") == 0)
+        bench->meddler.fails = ACL_DENIED;
+}
+
+static void what_the_caller_may_not_look_at_is_closed_to_the_command(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\home\\deep", NULL, NULL);
+    deny(bench, "C:\\home", WINDOWS_DENY_ALL);
+    bench->meddler.at_open = refuse_deep;
+    assert_runs(bench);
+    end(bench);
+    bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\home\\deep", NULL, NULL);
+    grant(bench, "C:\\home", WINDOWS_ALLOW_WRITE);
+    match(bench, "C:\\home\\**\\.env", NULL, 0);
+    bench->meddler.at_open = refuse_deep;
+    assert_refused(bench, SBX483_PLACE_UNFIT, "cannot be looked at (error 5)");
+    end(bench);
+}
+
 /* --- what is judged afterwards -------------------------------------------------------------------------- */
 
 static void a_name_that_everybody_may_delete_refuses(void **state)
@@ -308,6 +347,8 @@ int main(void)
         cmocka_unit_test(a_label_hides_what_an_entry_cannot),
         cmocka_unit_test(a_deny_where_everything_is_closed_changes_nothing),
         cmocka_unit_test(a_deny_on_what_every_package_may_read_is_made),
+        cmocka_unit_test(a_deny_on_a_place_that_holds_something_open_is_made),
+        cmocka_unit_test(what_the_caller_may_not_look_at_is_closed_to_the_command),
         cmocka_unit_test(a_name_that_everybody_may_delete_refuses),
         cmocka_unit_test(an_entry_that_closes_what_is_opened_refuses),
         cmocka_unit_test(what_the_caller_may_not_do_need_not_be_opened),

@@ -54,19 +54,6 @@ static void a_denied_path_below_a_file_refuses(void **state)
 
 /* --- patterns ------------------------------------------------------------------------------------------- */
 
-static void match(struct bench *bench, const char *pattern, const char *const *excepts, uint32_t count)
-{
-    bench->matches[bench->spec.match_count++] = (struct windows_match){
-        .pattern = pattern,
-        .excepts = excepts,
-        .except_count = count,
-        .ace = {true, true, whom(bench), WINDOWS_DENY_ALL},
-        .label = {bench->spec.tier == WINDOWS_RESTRICTED_LOW, WINDOWS_MEDIUM,
-                  WINDOWS_NO_WRITE_UP | WINDOWS_NO_READ_UP | WINDOWS_NO_EXECUTE_UP},
-        .rule = "deny pattern",
-    };
-}
-
 static void every_match_is_denied_and_keeps_its_name(void **state)
 {
     (void)state;

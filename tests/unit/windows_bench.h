@@ -30,6 +30,7 @@ struct meddler {
     struct bench *bench;
     void (*at_open)(struct bench *bench, const char *path, unsigned access);
     bool (*at_make)(struct bench *bench);
+    uint32_t fails; /* the next time that something is opened; 0: it does not */
     uint32_t links; /* of each file; 0: as it is */
 };
 
@@ -62,6 +63,10 @@ static inline uint32_t meddler_open(const struct acl_operations *acl, struct are
     const struct meddler *meddler = (const struct meddler *)acl;
     if (meddler->at_open != NULL)
         meddler->at_open(meddler->bench, path, access);
+    uint32_t fails = meddler->fails;
+    meddler->bench->meddler.fails = ACL_OK;
+    if (fails != ACL_OK)
+        return fails;
     return meddler->real->open(meddler->real, arena, path, access, opened);
 }
 
@@ -295,6 +300,19 @@ static inline struct windows_object *deny(struct bench *bench, const char *path,
             mask == WINDOWS_DENY_ALL ? WINDOWS_NO_WRITE_UP | WINDOWS_NO_READ_UP | WINDOWS_NO_EXECUTE_UP
                                      : WINDOWS_NO_WRITE_UP};
     return made;
+}
+
+static inline void match(struct bench *bench, const char *pattern, const char *const *excepts, uint32_t count)
+{
+    bench->matches[bench->spec.match_count++] = (struct windows_match){
+        .pattern = pattern,
+        .excepts = excepts,
+        .except_count = count,
+        .ace = {true, true, whom(bench), WINDOWS_DENY_ALL},
+        .label = {bench->spec.tier == WINDOWS_RESTRICTED_LOW, WINDOWS_MEDIUM,
+                  WINDOWS_NO_WRITE_UP | WINDOWS_NO_READ_UP | WINDOWS_NO_EXECUTE_UP},
+        .rule = "deny pattern",
+    };
 }
 
 static inline bool run(struct bench *bench)
