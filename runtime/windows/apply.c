@@ -123,16 +123,23 @@ static bool places_spread(struct applying *applying)
     return false;
 }
 
+static void clock_start(struct applying *applying)
+{
+    const struct apply *apply = applying->apply;
+    applying->deadline = apply->now() + (apply->time != 0 ? apply->time : APPLY_TIME);
+}
+
+/* What is written in between takes as long as the trees are large; the journal can be told to stop. */
 bool apply_run(const struct apply *apply)
 {
-    struct applying applying = {
-        .apply = apply,
-        .deadline = apply->now() + (apply->time != 0 ? apply->time : APPLY_TIME),
-    };
+    struct applying applying = {.apply = apply};
+    clock_start(&applying);
     if (!plan_make(&applying) || !places_settle(&applying, 0))
         return false;
     uint32_t settled = applying.places.count;
-    return matches_find(&applying) && places_settle(&applying, settled) && denies_repeat(&applying) &&
-           places_change(&applying, true) && places_change(&applying, false) && places_spread(&applying) &&
-           places_judge(&applying);
+    if (!matches_find(&applying) || !places_settle(&applying, settled) || !denies_repeat(&applying) ||
+        !places_change(&applying, true) || !places_change(&applying, false) || !places_spread(&applying))
+        return false;
+    clock_start(&applying);
+    return places_judge(&applying);
 }

@@ -323,6 +323,17 @@ static void programs_that_are_open_to_every_package_need_no_change(void **state)
     end(bench);
 }
 
+static void a_program_that_must_be_closed_for_writing_needs_one(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\tool.exe", "text", OWN "(A;;0x1301bf;;;" ALL_PACKAGES ")(A;;0x1301bf;;;" USER ")");
+    acl_memory_refuse(bench->memory, "C:\\tool.exe", true);
+    ace(bench, grant(bench, "C:\\tool.exe", WINDOWS_ALLOW_READ), true, WINDOWS_DENY_WRITE, true);
+    assert_refused(bench, SBX484_CHANGE_REFUSED, "may not change");
+    end(bench);
+}
+
 static void roots_that_lie_as_they_must_not_refuse(void **state)
 {
     (void)state;
@@ -360,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_volume_without_lists_refuses),
         cmocka_unit_test(a_place_of_somebody_else_refuses_unless_it_was_discovered),
         cmocka_unit_test(programs_that_are_open_to_every_package_need_no_change),
+        cmocka_unit_test(a_program_that_must_be_closed_for_writing_needs_one),
         cmocka_unit_test(roots_that_lie_as_they_must_not_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,9 @@ static void a_label_alone_can_hide_a_match(void **state)
     bench->matches[0].ace.mask = 0;
     assert_runs(bench);
     assert_closed(bench, "C:\\home\\keys\\one", ANY);
+    const struct windows_descriptor *keys = acl_memory_look(bench->memory, "C:\\home\\keys");
+    for (uint32_t i = 0; i < keys->count; i++)
+        assert_int_not_equal(keys->entries[i].mask, 0);
     end(bench);
 }
 
@@ -214,6 +217,46 @@ static void looking_that_takes_too_long_refuses(void **state)
     clock_step = APPLY_TIME / 3;
     assert_refused(bench, SBX487_TOO_MUCH_TO_CHANGE, "takes too long");
     clock_step = 0;
+    end(bench);
+}
+
+/* While what lies below is written. */
+static void write_slowly(struct bench *bench, const char *path, unsigned access)
+{
+    if (bench->meddled || (access & ACL_LIST) == 0 || strcmp(path, "C:\\w") != 0 ||
+        !names_package(acl_memory_look(bench->memory, path), WINDOWS_ENTRY_ALLOW))
+        return;
+    bench->meddled = true;
+    clock_now += 2 * APPLY_TIME;
+}
+
+static void writing_that_takes_long_leaves_time_to_judge(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    bench->meddler.at_open = write_slowly;
+    assert_runs(bench);
+    assert_true(bench->meddled);
+    end(bench);
+}
+
+static void patterns_are_looked_for_in_every_place(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\w\\.env", "text", NULL);
+    put(bench, "C:\\w\\src\\a.key", "text", NULL);
+    put(bench, "C:\\home\\a.key", "text", NULL);
+    grant(bench, "C:\\home", WINDOWS_ALLOW_READ);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_READ);
+    match(bench, "C:\\**\\*.key", NULL, 0);
+    match(bench, "C:\\w\\.e*", NULL, 0);
+    assert_runs(bench);
+    assert_closed(bench, "C:\\w\\.env", ANY);
+    assert_closed(bench, "C:\\w\\src\\a.key", ANY);
+    assert_closed(bench, "C:\\home\\a.key", ANY);
     end(bench);
 }
 
@@ -410,6 +453,8 @@ int main(void)
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
         cmocka_unit_test(a_walk_does_not_follow_junctions),
         cmocka_unit_test(looking_that_takes_too_long_refuses),
+        cmocka_unit_test(writing_that_takes_long_leaves_time_to_judge),
+        cmocka_unit_test(patterns_are_looked_for_in_every_place),
         cmocka_unit_test(more_objects_than_can_be_looked_through_refuse),
         cmocka_unit_test(a_file_that_must_not_be_executed_keeps_its_name),
         cmocka_unit_test(an_object_that_was_replaced_is_not_changed),

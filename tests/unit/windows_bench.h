@@ -367,6 +367,8 @@ static inline void assert_refused(struct bench *bench, enum code code, const cha
     assert_false(run(bench));
     assert_int_equal(bench->notes.errors, 1);
     const struct note *note = &bench->notes.items[bench->notes.count - 1];
+    if (note->code != code)
+        print_message("%s\n", note->text);
     assert_int_equal(note->code, code);
     if (strstr(note->text, words) == NULL)
         print_message("%s\n", note->text);
