@@ -134,7 +134,7 @@ bool apply_run(const struct apply *apply)
 {
     struct applying applying = {.apply = apply};
     clock_start(&applying);
-    if (!plan_make(&applying) || !places_settle(&applying, 0))
+    if (!plan_places(&applying) || !places_settle(&applying, 0))
         return false;
     uint32_t settled = applying.places.count;
     if (!matches_find(&applying) || !places_settle(&applying, settled) || !denies_repeat(&applying) ||

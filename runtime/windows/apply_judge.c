@@ -95,7 +95,7 @@ static bool judge_pin(const struct applying *applying, const struct windows_obje
     const char *above = path_above(applying->apply->arena, said->path);
     if (applying->apply->spec->tier != WINDOWS_APPCONTAINER || !place_is_pinned(said) || above == NULL)
         return true;
-    if (!place_read(applying, above, &descriptor))
+    if (!place_descriptor(applying, above, &descriptor))
         return place_refuse(applying, SBX485_STILL_OPEN, said,
                             "the access control list of the directory that holds it cannot be read");
     return judge_closed(applying, said, above, &descriptor, WINDOWS_RIGHT_DELETE_CHILD);
@@ -105,7 +105,7 @@ static bool place_judge(struct applying *applying, const struct place *place)
 {
     struct windows_descriptor descriptor;
     struct windows_object said = place->said;
-    if (!place_read(applying, said.path, &descriptor))
+    if (!place_descriptor(applying, said.path, &descriptor))
         return place_refuse(applying, SBX485_STILL_OPEN, &said,
                             "its access control list cannot be read back");
     uint32_t own = 0;
@@ -157,7 +157,7 @@ bool place_find_closed(struct applying *applying, const struct place *place, uin
         .context = &finding,
         .visit = finding_visit,
     };
-    *closed = place_read(applying, said.path, &descriptor) &&
+    *closed = place_descriptor(applying, said.path, &descriptor) &&
               (windows_access(applying->apply->token, &descriptor, WINDOWS_LOOSE) & finding.withheld) == 0;
     if (!*closed || !place->is.directory || place_walk_run(&walk, said.path))
         return true;

@@ -132,7 +132,8 @@ bool place_look(const struct applying *applying, struct place *place)
     return true;
 }
 
-bool place_read(const struct applying *applying, const char *path, struct windows_descriptor *descriptor)
+bool place_descriptor(const struct applying *applying, const char *path,
+                      struct windows_descriptor *descriptor)
 {
     const struct acl_operations *acl = applying->apply->acl;
     struct arena *arena = applying->apply->arena;
@@ -150,7 +151,7 @@ static bool is_open_already(const struct applying *applying, const struct window
 {
     struct windows_descriptor descriptor;
     uint32_t allows = place_allows(said);
-    return said->ace_count == 1 && allows != 0 && place_read(applying, said->path, &descriptor) &&
+    return said->ace_count == 1 && allows != 0 && place_descriptor(applying, said->path, &descriptor) &&
            (allows & ~windows_access(applying->apply->token, &descriptor, WINDOWS_STRICT)) == 0;
 }
 

@@ -37,7 +37,8 @@ bool place_look(const struct applying *applying, struct place *place);
 struct acl_object *place_open(const struct applying *applying, struct place *place, unsigned access);
 
 /* The descriptor of what lies at `path` now; false if it cannot be read. */
-bool place_read(const struct applying *applying, const char *path, struct windows_descriptor *descriptor);
+bool place_descriptor(const struct applying *applying, const char *path,
+                      struct windows_descriptor *descriptor);
 
 /* The allow of an object; 0: none. The deny that its tree inherits; 0: none. */
 uint32_t place_allows(const struct windows_object *said);

@@ -136,7 +136,7 @@ static bool plan_requires(const struct apply *apply)
     return true;
 }
 
-bool plan_make(struct applying *applying)
+bool plan_places(struct applying *applying)
 {
     const struct apply *apply = applying->apply;
     applying->pinned = intern_create(apply->arena, 0);

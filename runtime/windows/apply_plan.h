@@ -5,7 +5,7 @@
 
 /* Fills applying->places from the specification, the launcher's own files and what stays hidden; the
  * conditions on roots (`requires`) are asked. False with an error note. */
-bool plan_make(struct applying *applying);
+bool plan_places(struct applying *applying);
 
 /* One more denied place, with what holds its name: a pin on it and on each directory above it that the
  * command could change. `denies`: the mask of the deny that its tree inherits; 0 where the label
