@@ -49,7 +49,7 @@ def specification(tier="restricted", job="", scratch=False, environment='<keep n
 
 class Result:
     def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err.decode(errors="replace")
+        self.code, self.out, self.err = code, out, (err or b"").decode(errors="replace")
 
     def answers(self):
         """What tests/windows/subject.c said: each answer ends with a NUL."""
