@@ -53,8 +53,8 @@ static bool is_allowing(const struct windows_match *match)
     return match->ace.mask != 0 && !match->ace.deny;
 }
 
-/* Where an exception opens nothing: below another deny, which an entry of the match's own would come before, and at
- * places that belong to Windows or to the whole account. */
+/* Where an exception opens nothing: below another deny, which an entry of the match's own would come before,
+ * and at places that belong to Windows or to the whole account. */
 static bool stays_closed(const struct apply *apply, const struct windows_match *match, const char *path)
 {
     for (uint32_t i = 0; i < apply->spec->object_count; i++) {
