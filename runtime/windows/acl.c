@@ -1,5 +1,7 @@
 #include "runtime/windows/acl.h"
 
+#include "emitters/windows_spec.h"
+
 #include <string.h>
 #ifdef _WIN32
 #include "runtime/windows/wide.h"
@@ -12,10 +14,7 @@ bool acl_identity_same(const struct acl_identity *a, const struct acl_identity *
 
 bool acl_path_covers(const char *directory, const char *path)
 {
-    size_t length = strlen(directory);
-    if (strncmp(directory, path, length) != 0)
-        return false;
-    return path[length] == '\0' || path[length] == '\\' || (length > 0 && directory[length - 1] == '\\');
+    return windows_path_covers(directory, path);
 }
 
 const char *acl_error(struct arena *arena, uint32_t code)

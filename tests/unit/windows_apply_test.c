@@ -59,6 +59,18 @@ static void an_entry_of_an_object_that_would_undo_a_deny_is_denied_beside_it(voi
     end(bench);
 }
 
+static void a_deny_that_is_spelled_in_another_case_reaches_what_lies_there(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\w\\secret\\open", "text", OWN "(A;;0x1f01ff;;;S-1-1-0)(A;ID;0x1f01ff;;;" USER ")");
+    grant(bench, "C:\\W", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\SECRET", WINDOWS_DENY_ALL);
+    assert_runs(bench);
+    assert_closed(bench, "C:\\w\\secret\\open", ANY);
+    end(bench);
+}
+
 static void an_entry_without_what_is_denied_is_left_alone(void **state)
 {
     (void)state;
@@ -351,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_denied_place_in_a_grant_is_closed_and_keeps_its_name),
         cmocka_unit_test(a_place_that_is_denied_for_writing_can_be_read),
         cmocka_unit_test(an_entry_of_an_object_that_would_undo_a_deny_is_denied_beside_it),
+        cmocka_unit_test(a_deny_that_is_spelled_in_another_case_reaches_what_lies_there),
         cmocka_unit_test(an_entry_without_what_is_denied_is_left_alone),
         cmocka_unit_test(an_entry_with_a_condition_is_denied_beside_it),
         cmocka_unit_test(what_takes_no_inheritance_is_denied_too),
