@@ -191,6 +191,23 @@ static bool tops_walk(struct searches *searches)
     return true;
 }
 
+/* What is granted by the name of one root may be what a pattern of another one closes: no walk gets there, since walks
+ * look at what lies below, and the grant's own entry would come before an inherited deny. */
+static void opened_deny(const struct searches *searches)
+{
+    const struct apply *apply = searches->applying->apply;
+    for (uint32_t i = 0; i < apply->spec->object_count; i++) {
+        const char *path = apply->spec->objects[i].path, *model = model_of(apply->arena, path);
+        for (uint32_t j = 0; place_allows(&apply->spec->objects[i]) != 0 && j < searches->count; j++) {
+            const struct search *search = &searches->items[j];
+            const struct windows_match *match = search->match;
+            if (!is_allowing(match) && pattern_covers(search->pattern, model, strlen(model)) &&
+                !is_excepted(search, path, model))
+                plan_deny(searches->applying, path, match->ace.mask, &match->label, match->rule);
+        }
+    }
+}
+
 bool matches_find(struct applying *applying)
 {
     const struct apply *apply = applying->apply;
@@ -201,5 +218,6 @@ bool matches_find(struct applying *applying)
     for (uint32_t i = 0; i < apply->spec->match_count; i++)
         if (!search_begin(&searches, &apply->spec->matches[i]))
             return false;
+    opened_deny(&searches);
     return tops_walk(&searches);
 }

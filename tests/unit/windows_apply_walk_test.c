@@ -138,6 +138,21 @@ static void no_exception_opens_what_another_deny_closes(void **state)
     end(bench);
 }
 
+static void a_grant_of_what_a_pattern_closes_refuses(void **state)
+{
+    static const char *const granted[] = {"C:\\w", "C:\\w\\src"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+        grant(bench, granted[i], WINDOWS_ALLOW_WRITE);
+        bench->spec.match_count = 1;
+        bench->matches[0] = (struct windows_match){
+            .pattern = "C:\\?", .ace = {true, true, whom(bench), WINDOWS_DENY_ALL}, .rule = "deny"};
+        assert_refused(bench, SBX485_STILL_OPEN, "another entry closes what the rule opens");
+        end(bench);
+    }
+}
+
 static void no_exception_opens_what_belongs_to_the_account(void **state)
 {
     (void)state;
@@ -447,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_match_that_a_label_hides_is_looked_for_everywhere),
         cmocka_unit_test(what_matches_an_exception_is_opened),
         cmocka_unit_test(no_exception_opens_what_another_deny_closes),
+        cmocka_unit_test(a_grant_of_what_a_pattern_closes_refuses),
         cmocka_unit_test(no_exception_opens_what_belongs_to_the_account),
         cmocka_unit_test(a_label_alone_can_hide_a_match),
         cmocka_unit_test(what_loses_its_label_meanwhile_refuses),
