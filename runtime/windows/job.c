@@ -11,6 +11,7 @@ enum {
                      JOB_OBJECT_UILIMIT_WRITECLIPBOARD | JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS |
                      JOB_OBJECT_UILIMIT_DISPLAYSETTINGS | JOB_OBJECT_UILIMIT_GLOBALATOMS |
                      JOB_OBJECT_UILIMIT_DESKTOP | JOB_OBJECT_UILIMIT_EXITWINDOWS,
+    PAGE = 4096,
     LOOK_AGAIN = 50 /* milliseconds: a message of Windows can be lost */
 };
 
@@ -25,12 +26,23 @@ static JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits_of(const struct job_limits *l
     }
     if (limits->memory != 0) {
         wanted.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_JOB_MEMORY;
-        wanted.JobMemoryLimit = (SIZE_T)limits->memory;
+        /* Windows counts in pages, and says so when it is asked. */
+        wanted.JobMemoryLimit =
+            (SIZE_T)(limits->memory < PAGE ? PAGE : limits->memory - limits->memory % PAGE);
     }
     return wanted;
 }
 
-static bool is_as_asked(const struct job *job, const JOBOBJECT_EXTENDED_LIMIT_INFORMATION *wanted)
+/* Windows puts nothing that is in a job already, as what a launcher in one starts is, into one with such limits. */
+static DWORD windows_closed(void)
+{
+    BOOL inside = TRUE;
+
+    return IsProcessInJob(GetCurrentProcess(), NULL, &inside) && !inside ? WINDOWS_CLOSED : 0;
+}
+
+static bool is_as_asked(const struct job *job, const JOBOBJECT_EXTENDED_LIMIT_INFORMATION *wanted,
+                        DWORD wanted_windows)
 {
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION found = {0};
     JOBOBJECT_BASIC_UI_RESTRICTIONS windows = {0};
@@ -43,13 +55,13 @@ static bool is_as_asked(const struct job *job, const JOBOBJECT_EXTENDED_LIMIT_IN
            found.JobMemoryLimit == wanted->JobMemoryLimit &&
            QueryInformationJobObject(job->handle, JobObjectBasicUIRestrictions, &windows, sizeof windows,
                                      NULL) &&
-           windows.UIRestrictionsClass == WINDOWS_CLOSED;
+           windows.UIRestrictionsClass == wanted_windows;
 }
 
 bool job_make(struct job *job, const struct job_limits *limits, struct note_list *notes)
 {
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION wanted = limits_of(limits);
-    JOBOBJECT_BASIC_UI_RESTRICTIONS windows = {.UIRestrictionsClass = WINDOWS_CLOSED};
+    JOBOBJECT_BASIC_UI_RESTRICTIONS windows = {.UIRestrictionsClass = windows_closed()};
 
     *job = (struct job){.handle = CreateJobObjectW(NULL, NULL),
                         .port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 1)};
@@ -58,7 +70,8 @@ bool job_make(struct job *job, const struct job_limits *limits, struct note_list
         SetInformationJobObject(job->handle, JobObjectExtendedLimitInformation, &wanted, sizeof wanted) &&
         SetInformationJobObject(job->handle, JobObjectBasicUIRestrictions, &windows, sizeof windows) &&
         SetInformationJobObject(job->handle, JobObjectAssociateCompletionPortInformation, &told, sizeof told))
-        return is_as_asked(job, &wanted) || verify_refuse(notes, "the limits of the job");
+        return is_as_asked(job, &wanted, windows.UIRestrictionsClass) ||
+               verify_refuse(notes, "the limits of the job");
     const char *error = wide_error(notes->arena, GetLastError());
     note_add(notes, (struct note){.code = SBX414_BACKEND_FAILED,
                                   .text = arena_format(notes->arena, "no job can be made: %s", error)});

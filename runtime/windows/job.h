@@ -14,8 +14,9 @@ struct job_limits {
     uint64_t processes, memory; /* memory: bytes of all together */
 };
 
-/* Makes a job that nothing leaves, that ends with its last handle, and whose processes reach no clipboard, window,
- * global atom or system setting outside of it; reads back what Windows took. False with an error note. */
+/* Makes a job that nothing leaves and that ends with its last handle; reads back what Windows took. Unless the launcher is in
+ * a job itself its processes also reach no clipboard, window, global atom or system setting outside of it. False with an error
+ * note. */
 bool job_make(struct job *job, const struct job_limits *limits, struct note_list *notes);
 
 /* Whether `process` is in it. */
