@@ -159,7 +159,10 @@ static bool check_on_windows(const struct bound_policy *bound, const struct cont
                            (enum control)control, &needs[control], &entry, &accepted[control], notes))
             held = false;
     }
-    return windows_refuse(bound, notes) && held;
+    held = windows_refuse(bound, notes) && held;
+    if (held)
+        windows_tier_say(&ground, tier, notes);
+    return held;
 }
 
 bool controls_check(const struct bound_policy *bound, enum control_target target,

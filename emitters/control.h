@@ -99,7 +99,7 @@ void controls_needed(const struct bound_policy *bound, struct control_need needs
  * error note (SBX3xx) for each control that cannot be held, with rule, control, target and reason. `accepted`
  * receives, for each control, the accept rule that covers it, or NULL. Returns whether everything needed is
  * held or accepted. For Windows it also says what no table can: rules that Windows cannot carry out
- * (windows_refuse.h). */
+ * (windows_refuse.h), and which tier holds the policy. */
 bool controls_check(const struct bound_policy *bound, enum control_target target,
                     const struct control_need needs[CONTROLS], const struct rule *accepted[CONTROLS],
                     struct note_list *notes);

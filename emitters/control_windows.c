@@ -332,3 +332,24 @@ const char *const *windows_tier_open(enum windows_tier tier, enum windows_networ
         return online ? package_online_open : package_open;
     return tier == WINDOWS_RESTRICTED ? restricted_open : low_open;
 }
+
+const char *const windows_tier_words[WINDOWS_TIERS] = {
+    [WINDOWS_RESTRICTED] = "a token restricted for writing (tier restricted)",
+    [WINDOWS_RESTRICTED_LOW] = "a token restricted for writing, with low integrity (tier restricted-low)",
+    [WINDOWS_APPCONTAINER] = "an AppContainer (tier appcontainer)",
+};
+
+void windows_tier_say(const struct windows_ground *ground, enum windows_tier tier, struct note_list *notes)
+{
+    note_add(notes, (struct note){.code = SBX319_WINDOWS_TIER,
+                                  .text = arena_format(notes->arena, "on Windows this policy is held by %s",
+                                                       windows_tier_words[tier])});
+    for (const char *const *open = windows_tier_open(tier, ground->network); *open != NULL; open++)
+        note_add(notes, (struct note){.code = SBX319_WINDOWS_TIER,
+                                      .text = arena_format(notes->arena, "open: %s", *open)});
+    if (tier == WINDOWS_APPCONTAINER && network_is_shared(ground->bound))
+        note_add(notes,
+                 (struct note){.code = SBX320_WINDOWS_LESS,
+                               .text = "this machine's loopback stays closed to an AppContainer, though the "
+                                       "network is open whole"});
+}

@@ -38,3 +38,9 @@ enum windows_tier windows_tier_of(const struct bound_policy *bound);
 
 /* What a tier leaves open besides what the policy grants: sentences for people, NULL at the end. */
 const char *const *windows_tier_open(enum windows_tier tier, enum windows_network network);
+
+/* "an AppContainer (tier appcontainer)" and so on. */
+extern const char *const windows_tier_words[WINDOWS_TIERS];
+
+/* Queues notes that say which tier holds the policy, and what that leaves open or closes besides. */
+void windows_tier_say(const struct windows_ground *ground, enum windows_tier tier, struct note_list *notes);

@@ -41,12 +41,6 @@ static const char *exceptions(const struct specification *spec)
     return text.length > 0 ? text.bytes : "none";
 }
 
-static const char *const tier_words[WINDOWS_TIERS] = {
-    [WINDOWS_RESTRICTED] = "a token restricted for writing (tier restricted)",
-    [WINDOWS_RESTRICTED_LOW] = "a token restricted for writing, with low integrity (tier restricted-low)",
-    [WINDOWS_APPCONTAINER] = "an AppContainer (tier appcontainer)",
-};
-
 static const char *const root_words[ROOTS] = {
     [ROOT_WORK] = "the working directory of the command",
     [ROOT_HOME] = "the profile of the account",
@@ -118,7 +112,7 @@ static void put_comment(struct buffer *out, const struct specification *spec, co
             xml_comment_line(out, arena_format(spec->arena, "Accepted: %s is not held here, because %s",
                                                control_names[i],
                                                escape_string(spec->arena, request->accepted[i]->value)));
-    xml_comment_line(out, arena_format(spec->arena, "Held by %s.", tier_words[spec->tier]));
+    xml_comment_line(out, arena_format(spec->arena, "Held by %s.", windows_tier_words[spec->tier]));
     xml_comment_line(out, "sbx-launch.exe starts a command with it.");
     put_roots(out, spec, acl);
     put_left_out(out, spec->left_out);
@@ -286,22 +280,6 @@ static void put_acl(struct buffer *out, const struct windows_acl *acl)
 
 /* ---- the artifact ---- */
 
-static void say(const struct specification *spec)
-{
-    struct note_list *notes = spec->request->notes;
-    note_add(notes, (struct note){.code = SBX319_WINDOWS_TIER,
-                                  .text = arena_format(spec->arena, "on Windows this policy is held by %s",
-                                                       tier_words[spec->tier])});
-    for (const char *const *open = windows_tier_open(spec->tier, spec->ground.network); *open != NULL; open++)
-        note_add(notes, (struct note){.code = SBX319_WINDOWS_TIER,
-                                      .text = arena_format(spec->arena, "open: %s", *open)});
-    if (spec->tier == WINDOWS_APPCONTAINER && network_is_shared(spec->request->bound))
-        note_add(notes,
-                 (struct note){.code = SBX320_WINDOWS_LESS,
-                               .text = "this machine's loopback stays closed to an AppContainer, though the "
-                                       "network is open whole"});
-}
-
 static bool is_small_enough(const struct specification *spec, size_t length)
 {
     if (length <= WINDOWS_XML_SIZE)
@@ -351,8 +329,5 @@ bool emit_windows(const struct emit_request *request, struct buffer *out)
     if (!windows_write_environment(request, out))
         return false;
     put_acl(out, &acl);
-    if (!is_small_enough(&spec, out->length - from) || !is_valid(&spec, out, from))
-        return false;
-    say(&spec);
-    return true;
+    return is_small_enough(&spec, out->length - from) && is_valid(&spec, out, from);
 }

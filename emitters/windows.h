@@ -8,5 +8,5 @@
 #include "emitters/target.h"
 
 /* Appends the specification of request->bound, whose controls controls_check has passed. False with error notes; also
- * if windows_load does not take what was made. Notes say which tier carries it and what that leaves open. */
+ * if windows_load does not take what was made. */
 bool emit_windows(const struct emit_request *request, struct buffer *out);

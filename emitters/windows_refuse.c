@@ -86,10 +86,22 @@ const char *windows_grant_problem(const struct rule *rule, const char *path)
     return NULL;
 }
 
+/* Whether something is open there, or, since an automatic grant is left out whole, below. */
+static bool opens_something(const struct refusal *refusal, const struct bound_rule *rule, const char *path)
+{
+    if (bound_level(refusal->bound, rule->at.path, strlen(rule->at.path)) != LEVEL_NONE)
+        return true;
+    for (uint32_t i = windows_places_from(&refusal->places, path);
+         i < refusal->places.count && windows_path_covers(path, refusal->places.items[i].path); i++)
+        if (rule->rule->automatic && refusal->places.items[i].level > LEVEL_NONE)
+            return true;
+    return false;
+}
+
 static void check_grant(struct refusal *refusal, const struct bound_rule *rule, const char *path)
 {
     const char *problem = windows_grant_problem(rule->rule, path);
-    if (problem == NULL || bound_level(refusal->bound, rule->at.path, strlen(rule->at.path)) == LEVEL_NONE)
+    if (problem == NULL || !opens_something(refusal, rule, path))
         return;
     /* What Windows opens by itself is no loss. */
     if (rule->rule->automatic && windows_path_is_of_system(path) && rule->rule->level == LEVEL_READ)
