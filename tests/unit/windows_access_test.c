@@ -247,7 +247,7 @@ static void the_strict_reading_allows_no_more_than_the_loose_one(void **state)
         object.label = (struct windows_entry){
             .type = WINDOWS_ENTRY_LABEL,
             .mask = (uint32_t)(random >> 6 & 7),
-            .sid = {12, {1, 1, 0, 0, 0, 0, 0, 16, 0, (uint8_t)(random >> 9 & 3) << 4, 0, 0}}};
+            .sid = {12, {1, 1, 0, 0, 0, 0, 0, 16, 0, (uint8_t)((random >> 9 & 3) << 4), 0, 0}}};
         for (int i = 0; i < WHOSE; i++)
             assert_int_equal(windows_access(&tokens[i], &object, WINDOWS_STRICT) &
                                  ~windows_access(&tokens[i], &object, WINDOWS_LOOSE),

@@ -78,8 +78,7 @@ static const char *const texts[] = {
     "D:NO_ACCESS_CONTROL",
     "D:PAINO_ACCESS_CONTROL",
     "O:S-1-5-18G:S-1-5-18D:PAI(A;OICI;0x1f01ff;;;S-1-5-18)",
-    "O:S-1-5-21-1-2-3-1001D:AI(D;;0x10000;;;S-1-1-0)(A;OICIIO;0x1301bf;;;S-1-5-11)"
-    "(A;OICINPIOID;0x1200a9;;;S-1-5-32-545)S:(ML;OICI;0x3;;;S-1-16-4096)",
+    "O:S-1-5-21-1-2D:AI(D;;0x10000;;;S-1-1-0)(A;OICINPIOID;0x1;;;S-1-5-11)S:(ML;OI;0x3;;;S-1-16-0)",
     "G:S-1-5-32-544D:(D;0x80;0xffffffff;;;S-1-15-2-1)",
 };
 
