@@ -172,6 +172,9 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
     case RULE_GRANT_SERVICE:
         need_service(bound, rule, needs);
         break;
+    case RULE_DENY_SYSCALL:
+        need_rule(&needs[CONTROL_SYSCALL], rule);
+        break;
     case RULE_LIMIT_PROCESSES:
         need_rule(&needs[CONTROL_LIMIT_PROCESSES], rule);
         break;
@@ -191,7 +194,6 @@ static void need_of_rule(const struct bound_policy *bound, const struct bound_ru
     case RULE_SET_ENV:
     case RULE_DENY_SERVICE:
     case RULE_GRANT_SYSCALL:
-    case RULE_DENY_SYSCALL:
     case RULE_DENY_SCRATCH:
     case RULE_GRANT_BYPASS:
     case RULE_DENY_BYPASS:
