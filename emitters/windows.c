@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-enum { LEAST_BUILD = 19041, PROCESSES_LIMIT = 999999999 };
-static const uint64_t amount_limit = 999999999999999999;
+enum { LEAST_BUILD = 19041 };
 
 struct specification {
     const struct emit_request *request;
@@ -193,11 +192,11 @@ static void put_job(struct buffer *out, const struct specification *spec)
     uint64_t seconds = bound_limit(bound, RULE_LIMIT_TIME);
     buffer_string(out, "  <job kill-on-close=\"true\" breakaway=\"false\"");
     if (processes != 0)
-        xml_number(out, "active-processes", at_most(processes, PROCESSES_LIMIT));
+        xml_number(out, "active-processes", at_most(processes, WINDOWS_PROCESSES_MOST));
     if (memory != 0)
-        xml_number(out, "memory", at_most(memory, amount_limit));
+        xml_number(out, "memory", at_most(memory, WINDOWS_AMOUNT_MOST));
     if (seconds != 0)
-        xml_number(out, "time-ms", at_most(seconds, amount_limit / 1000) * 1000);
+        xml_number(out, "time-ms", at_most(seconds, WINDOWS_AMOUNT_MOST / 1000) * 1000);
     buffer_string(out, "/>\n  <desktop mode=\"private\"/>\n");
     buffer_string(out, bound_scratch(bound) ? "  <scratch/>\n" : "");
 }

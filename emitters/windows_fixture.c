@@ -45,6 +45,7 @@ static const struct {
                   "(A;OICIIO;0xa0000000;;;BU)(A;;0x1200a9;;;WD)(A;OICIIO;0xa0000000;;;WD)"},
     {"C:\\Users\\me",
      "O:SYG:SYD:PAI(A;OICI;0x1f01ff;;;SY)(A;OICI;0x1f01ff;;;BA)(A;OICI;0x1f01ff;;;" USER ")"},
+    {"C:\\Users\\Public", PLAIN},
     {"C:\\Users\\me\\AppData", PLAIN},
     {"C:\\Users\\me\\AppData\\Local", PLAIN},
     {"C:\\Users\\me\\AppData\\Local\\Temp", PLAIN},
@@ -69,6 +70,13 @@ static struct windows_sid sid_of(const char *text)
     return sid;
 }
 
+static const struct windows_descriptor *copy_of(const struct windows_tree *tree, const char *path)
+{
+    struct windows_descriptor *copy = arena_alloc(tree->arena, sizeof *copy);
+    *copy = windows_tree_find(tree, path)->descriptor;
+    return copy;
+}
+
 struct windows_tree *windows_fixture(struct arena *arena)
 {
     struct windows_tree *tree = arena_alloc(arena, sizeof *tree);
@@ -80,6 +88,10 @@ struct windows_tree *windows_fixture(struct arena *arena)
         if (strcmp(places[i].path, "C:\\Users\\me") == 0)
             tree->profile = node;
     }
+    /* Of an account by another name, and on another drive, a user has no less. */
+    tree->profiles = windows_tree_find(tree, "C:\\Users");
+    tree->new_profile = copy_of(tree, "C:\\Users\\me");
+    tree->new_drive = copy_of(tree, "D:\\");
     return tree;
 }
 

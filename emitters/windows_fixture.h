@@ -8,7 +8,8 @@
 #include "emitters/windows_tree.h"
 
 /* C:\ with Windows, Program Files, ProgramData and the profile C:\Users\me with its AppData; D:\, where whoever has
- * logged on may change things; D:\share, which is open to everyone. Roots that have a name lie in the profile. */
+ * logged on may change things; D:\share, which is open to everyone. Roots that have a name lie in the profile.
+ * Whatever else is asked for in C:\Users is a profile of the user too, and any other drive is like D:\. */
 struct windows_tree *windows_fixture(struct arena *arena);
 
 /* What a specification's principals stand for here. */

@@ -5,6 +5,7 @@
 #include "policy/names.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- connections ---------------------------------------------------------------------------------------- */
@@ -133,6 +134,16 @@ static const char *time_of(const struct judge *judge)
                             : arena_format(judge->arena, "%" PRIu64 " milliseconds", time);
 }
 
+/* What a specification says of an amount that is too large for it. */
+static const char *at_most(const struct judge *judge, const char *fact, const char *wanted)
+{
+    uint64_t most = strcmp(fact, "limit processes") == 0 ? WINDOWS_PROCESSES_MOST
+                    : strcmp(fact, "limit memory") == 0  ? WINDOWS_AMOUNT_MOST
+                    : strcmp(fact, "limit time") == 0    ? WINDOWS_AMOUNT_MOST / 1000
+                                                         : UINT64_MAX;
+    return strtoull(wanted, NULL, 10) > most ? amount(judge, most) : wanted;
+}
+
 static const char *found_fact(const struct judge *judge, const char *fact)
 {
     static const char set[] = "set env ";
@@ -255,7 +266,8 @@ struct verdicts judge_fact(const struct judge *judge, const struct query *query)
         return differ("yes", *judge->problem == NULL ? "yes" : *judge->problem);
     struct reply wanted = policy_answer(judge->answers, query);
     const char *found = found_fact(judge, query->name);
-    return wanted.text != NULL && found != NULL ? differ(wanted.text, found) : (struct verdicts){0};
+    return wanted.text != NULL && found != NULL ? differ(at_most(judge, query->name, wanted.text), found)
+                                                : (struct verdicts){0};
 }
 
 /* The pattern with `filling` for each star. */

@@ -20,6 +20,10 @@ enum {
     WINDOWS_MIN_BUILD = 19041
 }; /* `min-build` of every specification: the oldest Windows that it is for */
 
+/* The largest limits that a specification holds; one beyond stands for no larger one. */
+#define WINDOWS_PROCESSES_MOST UINT64_C(999999999)
+#define WINDOWS_AMOUNT_MOST UINT64_C(999999999999999999)
+
 enum windows_tier { WINDOWS_RESTRICTED, WINDOWS_RESTRICTED_LOW, WINDOWS_APPCONTAINER, WINDOWS_TIERS };
 extern const char
     *const windows_tier_names[WINDOWS_TIERS]; /* "restricted", "restricted-low", "appcontainer" */

@@ -173,6 +173,15 @@ static const char *path_below(struct arena *arena, const struct windows_node *pa
     return arena_join(arena, parent->path, parent->path[strlen(parent->path) - 1] == '\\' ? last + 1 : last);
 }
 
+/* What is there without having been made in its directory, or NULL. */
+static const struct windows_descriptor *set_up(const struct windows_tree *tree,
+                                               const struct windows_node *parent, const char *path)
+{
+    if (parent == NULL)
+        return path[0] != '$' ? tree->new_drive : NULL;
+    return parent == tree->profiles ? tree->new_profile : NULL;
+}
+
 struct windows_node *windows_tree_at(struct windows_tree *tree, const char *path, bool directory)
 {
     static const struct windows_descriptor nothing;
@@ -183,12 +192,15 @@ struct windows_node *windows_tree_at(struct windows_tree *tree, const char *path
     const struct windows_descriptor *above = parent != NULL ? &parent->descriptor : &nothing;
     bool installed = windows_sid_equal(&above->owner, &tree->installer);
     const struct windows_sid *owner = installed ? &tree->installer : &tree->user;
-    return insert(tree, (struct windows_node){
-                            .path = path_below(tree->arena, parent, path),
-                            .directory = directory,
-                            .parent = parent,
-                            .descriptor = windows_inherit(tree->arena, above, owner, directory),
-                        });
+    const struct windows_descriptor *given = set_up(tree, parent, path);
+    return insert(
+        tree,
+        (struct windows_node){
+            .path = path_below(tree->arena, parent, path),
+            .directory = directory,
+            .parent = parent,
+            .descriptor = given != NULL ? *given : windows_inherit(tree->arena, above, owner, directory),
+        });
 }
 
 struct windows_node *windows_tree_put(struct windows_tree *tree, const char *path, bool directory,

@@ -19,6 +19,9 @@ struct windows_tree {
     struct windows_sid user;      /* who owns what is made */
     struct windows_sid installer; /* who owns everything below what it owns */
     struct windows_node *profile; /* what holds the roots that have a name instead of a path; or NULL */
+    /* What a drive gets that is not there yet, and what is made in `profiles`; or NULL. */
+    const struct windows_descriptor *new_drive, *new_profile;
+    const struct windows_node *profiles;
 };
 
 /* The node at `path`, or NULL. O(log n). */
