@@ -144,7 +144,10 @@ WIN_CFLAGS      = -std=c17 -D_GNU_SOURCE -DSBX_VERSION='"$(VERSION)"' -D_WIN32_W
                   -DLIBXML_STATIC -DUTF8PROC_STATIC -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong $(WARNINGS) -I. -I$(WIN) -I$(BUILD) \
                   -Ibase/windows/posix -isystem $(WIN_LIBRARIES)/include -isystem $(WIN_LIBRARIES)/include/libxml2 -MMD -MP
 WIN_LINK       := -static -s -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--no-insert-timestamp
-WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 -luserenv -lbcrypt -lws2_32 -lshell32 -lole32 -luuid -lpthread
+WIN_LIBS       := -L$(WIN_LIBRARIES)/lib -lxml2 -lutf8proc -ljansson -ladvapi32 -lws2_32 -lshell32 -lole32 -luuid -lpthread
+# Of libraries that lie beside a program Windows takes all but those that it knows by name (WIN_LIBS). The others are loaded
+# when they are first asked for, after main has said where from.
+WIN_DELAYED    := $(patsubst %,$(WIN)/delayed_%.a,bcrypt userenv)
 # What is the same on every system, with files of Windows' own where POSIX has something else.
 WIN_OTHER      := base/pages.c base/sha256.c base/write.c policy/sbx.c policy/host.c \
                   $(patsubst %,policy/host_%.c,account command file follow look)
@@ -195,9 +198,13 @@ $(WIN)/any-name/%.o: runtime/windows/%.c | $(WIN_LIBRARIES)/built
 # A journal that can be killed at any step, and what it does to a tree.
 check-windows: $(WIN)/journal-tool.exe
 $(WIN)/journal-tool.exe: $(WIN)/tests/windows/journal_tool.o $(WIN)/libruntime-test.a $(WIN)/libsbx.a
-$(WIN)/%.exe:
+$(WIN)/%.exe: $(WIN_DELAYED)
 	@echo link $@
-	@$(WIN_CC) $(WIN_LINK) -o $@ $^ $(WIN_LIBS)
+	@$(WIN_CC) $(WIN_LINK) -o $@ $(filter-out $(WIN_DELAYED),$^) $(WIN_DELAYED) $(WIN_LIBS)
+$(WIN)/delayed_%.a: windows/delayed_%.def
+	@mkdir -p $(@D)
+	@echo archive $@
+	@$(WIN_CC:gcc-posix=dlltool) --input-def $< --output-delaylib $@
 
 # What of it can be seen under Wine. The tests start subject.exe, oracle.exe asks Wine, machine-tool.exe says what is found.
 check-windows: windows $(WIN)/subject.exe $(WIN)/oracle.exe $(WIN)/machine-tool.exe $(BUILD)/sbxc

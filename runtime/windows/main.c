@@ -84,6 +84,9 @@ int main(void)
 {
     jmp_buf exhausted;
 
+    /* Never from beside this program, where a command may have put what is called like a library of Windows. */
+    if (!SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_SYSTEM32))
+        return EXIT_REFUSED;
     for (int i = 0; i < 3; i++)
         _setmode(i, _O_BINARY);
     /* Nobody would see a window that waits on the run's own desktop; the command inherits this. */

@@ -94,7 +94,8 @@ int main(void)
     struct arena *arena = arena_create(0);
     int count = 0;
     wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
-    if (arena == NULL || wide == NULL)
+    /* As the launcher does: nothing that lies beside this program is taken for a library of Windows. */
+    if (arena == NULL || wide == NULL || !SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_SYSTEM32))
         return EXIT_FAILURE;
     char **words = arena_array(arena, (size_t)count + 1, sizeof *words);
     for (int i = 0; i < count; i++)

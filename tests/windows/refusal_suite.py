@@ -1,4 +1,7 @@
 """Nothing runs where the policy, the call or the machine is not what it must be."""
+import os
+import struct
+
 from lib import HASH, Suite, check, contains, equal, specification
 
 SUITE = Suite()
@@ -14,10 +17,45 @@ def refused(world, policy, part, options=(), production=False, directory=None):
     return result
 
 
+def imported(path):
+    """The names of the libraries that Windows loads before the program begins."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, = struct.unpack_from("<I", data, 0x3C)
+    sections, size = struct.unpack_from("<6xH12xH", data, at)
+    table, = struct.unpack_from("<I", data, at + 24 + 120)  # of an image for 64 bits
+
+    def offset(address):
+        for number in range(sections):
+            length, start, _, raw = struct.unpack_from("<4I", data, at + 24 + size + 40 * number + 8)
+            if start <= address < start + length:
+                return address - start + raw
+        raise ValueError(f"no section holds {address:#x}")
+
+    names, entry = set(), offset(table)
+    while name := struct.unpack_from("<I", data, entry + 12)[0]:
+        start = offset(name)
+        names.add(data[start:data.index(b"\0", start)].decode().lower())
+        entry += 20
+    return names
+
+
 @SUITE.test
 def the_production_launcher_runs_nothing_under_wine(world):
     for tier in TIERS:
         refused(world, specification(tier=tier), "SBX480]: cannot verify", production=True)
+
+
+# What Windows maps from its own directory for every process, whatever lies beside the program (KnownDLLs).
+KNOWN = {"advapi32.dll", "kernel32.dll", "msvcrt.dll", "ole32.dll", "shell32.dll", "user32.dll", "ws2_32.dll"}
+
+
+@SUITE.test
+def no_library_beside_the_launcher_is_loaded_with_it(world):
+    for program in ("sbx-launch.exe", "sbx-selftest.exe"):
+        libraries = imported(os.path.join(world.build, "windows", program))
+        check("kernel32.dll" in libraries, libraries)
+        equal(libraries - KNOWN, set(), program)
 
 
 @SUITE.test
