@@ -265,21 +265,28 @@ static void add_lowering(struct windows_build *build, const struct bound_rule *r
     VECTOR_PUSH(build->arena, &build->acl.objects, object);
 }
 
+/* A deny holds for a name in both normal forms, which are two files. */
+static void add_forms(struct windows_build *build, const struct bound_rule *rule, bool program)
+{
+    struct windows_forms forms = windows_forms_of(build->arena, rule->at.path);
+    for (uint32_t i = 0; i < forms.count; i++) {
+        const char *problem, *path = windows_place_name(build->arena, forms.items[i], &problem);
+        if (path != NULL && !program)
+            add_deny(build, rule, path);
+        else if (path != NULL && !bound_exec(build->bound, rule->at.path, strlen(rule->at.path)))
+            add_program(build, rule, path);
+    }
+}
+
 void windows_build_denies(struct windows_build *build)
 {
     for (uint32_t i = 0; i < build->bound->rules.count; i++) {
         const struct bound_rule *rule = &build->bound->rules.items[i];
-        const char *problem, *path;
-        add_lowering(build, rule);
         bool program = !rule->dropped && rule->rule->kind == RULE_DENY_EXEC && !rule->at.pattern &&
                        build->tier == WINDOWS_APPCONTAINER;
-        if ((!program && !is_deny(rule)) ||
-            (path = windows_place_name(build->arena, rule->at.path, &problem)) == NULL)
-            continue;
-        if (!program)
-            add_deny(build, rule, path);
-        else if (!bound_exec(build->bound, rule->at.path, strlen(rule->at.path)))
-            add_program(build, rule, path);
+        add_lowering(build, rule);
+        if (program || is_deny(rule))
+            add_forms(build, rule, program);
     }
 }
 

@@ -28,11 +28,6 @@ struct names {
     uint32_t count, capacity;
 };
 
-struct texts {
-    const char **items;
-    uint32_t count, capacity;
-};
-
 static int compare_names(const void *a, const void *b)
 {
     const struct name *left = a, *right = b;
@@ -69,16 +64,17 @@ static const char *normal_form(struct arena *arena, const char *text, bool compo
     return copy;
 }
 
-/* `rest` below `grant`, in each normal form. */
-static void add_spellings(struct arena *arena, struct texts *out, const char *grant, const char *rest)
+struct windows_forms windows_forms_of(struct arena *arena, const char *model)
 {
-    VECTOR_PUSH(arena, out, arena_join(arena, grant, rest));
-    for (const char *at = rest; *at != '\0'; at++)
+    struct windows_forms forms = {0};
+    VECTOR_PUSH(arena, &forms, model);
+    for (const char *at = model; *at != '\0'; at++)
         if ((unsigned char)*at >= 0x80) {
-            VECTOR_PUSH(arena, out, arena_join(arena, grant, normal_form(arena, rest, true)));
-            VECTOR_PUSH(arena, out, arena_join(arena, grant, normal_form(arena, rest, false)));
-            return;
+            VECTOR_PUSH(arena, &forms, normal_form(arena, model, true));
+            VECTOR_PUSH(arena, &forms, normal_form(arena, model, false));
+            break;
         }
+    return forms;
 }
 
 /* The first of the names that does not come before `path`. */
@@ -95,7 +91,8 @@ static uint32_t first_name(const struct names *names, const char *path)
     return low;
 }
 
-static void respell(struct arena *arena, struct texts *out, const struct names *grants, const char *model)
+static void respell(struct arena *arena, struct windows_forms *out, const struct names *grants,
+                    const char *model)
 {
     const char *problem, *path = windows_place_name(arena, model, &problem);
     if (path == NULL)
@@ -130,10 +127,9 @@ static void add_name(struct arena *arena, struct names *names, const char *model
 /* Each path that a rule or an exception names, and of those that are not ASCII both normal forms. */
 static void add_names(struct arena *arena, struct names *names, const struct bound_path *at)
 {
-    struct texts forms = {0};
     if (at->pattern)
         return;
-    add_spellings(arena, &forms, "", at->path);
+    struct windows_forms forms = windows_forms_of(arena, at->path);
     for (uint32_t i = 0; i < forms.count; i++)
         add_name(arena, names, forms.items[i]);
 }
@@ -161,7 +157,7 @@ static struct windows_place place_at(struct arena *arena, const struct bound_pol
                                      const struct names *grants, const struct name *name)
 {
     struct windows_place place = {.path = name->path, .model = name->model};
-    struct texts spellings = {0};
+    struct windows_forms spellings = {0};
     respell(arena, &spellings, grants, name->model);
     for (uint32_t i = 0; i < spellings.count; i++) {
         const char *model = spellings.items[i];

@@ -30,5 +30,12 @@ uint32_t windows_places_from(const struct windows_places *places, const char *pa
 /* The nearest place at or above `path` (as Windows writes it), or NULL. */
 const struct windows_place *windows_places_at(const struct windows_places *places, const char *path);
 
+/* A path of the model and, if it is not ASCII, both normal forms of it. */
+struct windows_forms {
+    const char **items;
+    uint32_t count, capacity;
+};
+struct windows_forms windows_forms_of(struct arena *arena, const char *model);
+
 /* Whether Windows can name the plain path `model`, and then its name; `*problem` says why not. */
 const char *windows_place_name(struct arena *arena, const char *model, const char **problem);

@@ -167,7 +167,7 @@ POLICY
     mutation "directories above a deny stay in place" emitters/windows_entries.c \
         's/if (place->around == LEVEL_WRITE)$/if (place->around > LEVEL_WRITE)/'
     mutation "names beyond ASCII are denied in both forms" emitters/windows_places.c \
-        's/        if ((unsigned char)\*at >= 0x80) {/        if ((unsigned char)*at >= 0x80 \&\& false) {/'
+        's/^        if ((unsigned char)\*at >= 0x80) {/        if ((unsigned char)*at >= 0x80 \&\& false) {/'
     mutation "matches are denied" emitters/windows_matches.c 's/if (name != NULL \&\& may_bite(build, rule))/if (name != NULL \&\& !may_bite(build, rule))/'
     mutation "exceptions of a pattern are no more than that" emitters/windows_matches.c \
         's/        if (name != NULL \&\& !holds(\&excepts, name))/        if (name != NULL \&\& !holds(\&excepts, name = "$WORK\\\\**"))/'
