@@ -58,6 +58,19 @@ static inline void put_place(struct machine *machine, const char *path, bool dir
     VECTOR_PUSH(machine->made->arena, &machine->own, name);
 }
 
+/* The path with each e and accent in two characters, which is another file. */
+static inline const char *other_form(struct arena *arena, const char *path)
+{
+    static const char whole[] = "\xc3\xa9", parts[] = "e\xcc\x81";
+    struct buffer out = buffer_in(arena);
+    while (*path != '\0') {
+        bool accent = strncmp(path, whole, strlen(whole)) == 0;
+        buffer_bytes(&out, accent ? parts : path, accent ? strlen(parts) : 1);
+        path += accent ? strlen(whole) : 1;
+    }
+    return out.bytes;
+}
+
 /* A place, what lies in it and what lies beside it; sometimes it is not there at all. */
 static inline void put_around(struct machine *machine, const char *path, bool directory, bool always)
 {
@@ -70,6 +83,7 @@ static inline void put_around(struct machine *machine, const char *path, bool di
     if (!always && below(&machine->chance, 5) == 0)
         return;
     put_place(machine, path, directory);
+    put_place(machine, other_form(arena, path), directory);
     if (!directory)
         return;
     put_place(machine, arena_format(arena, "%s/%s", path, random_name(&machine->chance)), true);
@@ -214,7 +228,9 @@ static inline bool may_be_pinned(const struct bound_policy *bound, const struct 
         if (rule->at.pattern)
             path = pattern_plain(bound->arena, path, pattern_fixed_prefix(path));
         const char *name = windows_path_from_model(bound->arena, path);
+        const char *other = windows_path_from_model(bound->arena, other_form(bound->arena, path));
         if (windows_path_covers(question->node->path, name) ||
+            windows_path_covers(question->node->path, other) ||
             (rule->at.pattern && windows_path_covers(name, question->node->path)))
             return true;
     }
