@@ -208,6 +208,9 @@ struct policy {
 /* Whether the rule's path or an exception of it begins with `root`. */
 bool rule_uses_root(const struct rule *rule, enum root root);
 
+/* Whether some rule holds for a command alone. */
+bool policy_has_commands(const struct policy *policy);
+
 /* The rule in the words of the language, as one statement with one item: "deny $WORK/a except $WORK/a/b". */
 const char *rule_text(struct arena *arena, const struct rule *rule);
 

@@ -45,6 +45,14 @@ bool rule_uses_root(const struct rule *rule, enum root root)
     return uses;
 }
 
+bool policy_has_commands(const struct policy *policy)
+{
+    for (uint32_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].commands != NULL)
+            return true;
+    return false;
+}
+
 const char *const operation_names[OPERATIONS] = {
     [OPERATION_READ] = "read",       [OPERATION_WRITE] = "write",     [OPERATION_EXEC] = "exec",
     [OPERATION_CONNECT] = "connect", [OPERATION_LISTEN] = "listen",   [OPERATION_SOCKET] = "socket",

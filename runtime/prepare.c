@@ -209,14 +209,6 @@ static struct bound_policy *bind(struct arena *arena, struct prepared *prepared,
     return bound;
 }
 
-static bool has_command_rules(const struct policy *policy)
-{
-    for (uint32_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].commands != NULL)
-            return true;
-    return false;
-}
-
 /* Whether each directory of PATH answers: what is behind one that does not is not known. */
 static bool search_answers(struct arena *arena, struct remote *remote, const char *search)
 {
@@ -234,7 +226,7 @@ static const char *trusted_command(struct arena *arena, struct prepared *prepare
 {
     struct note_list unheard = note_list_in(arena);
 
-    if (strchr(command, '/') != NULL || !has_command_rules(prepared->policy))
+    if (strchr(command, '/') != NULL || !policy_has_commands(prepared->policy))
         return NULL;
     struct bound_policy *trial = bind(arena, prepared, command, &unheard);
     struct variable_list environment = bound_environment(arena, trial, &unheard);

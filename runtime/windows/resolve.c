@@ -66,14 +66,6 @@ static struct bound_policy *bind_with_own(const struct resolve_request *request,
     return bound;
 }
 
-static bool has_command_rules(const struct policy *policy)
-{
-    for (uint32_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].commands != NULL)
-            return true;
-    return false;
-}
-
 static const char *value_of(const struct variable_list *list, const char *name)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -86,7 +78,7 @@ static const char *value_of(const struct variable_list *list, const char *name)
 static const char *trusted_command(const struct resolve_request *request, const struct policy *policy)
 {
     struct note_list unheard = note_list_in(request->arena);
-    if (request->command == NULL || strpbrk(request->command, "\\/:") != NULL || !has_command_rules(policy))
+    if (request->command == NULL || strpbrk(request->command, "\\/:") != NULL || !policy_has_commands(policy))
         return NULL;
     const struct bound_policy *trial = bind_with_own(request, policy, request->command, &unheard);
     struct variable_list environment = bound_environment(request->arena, trial, &unheard);
