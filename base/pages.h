@@ -14,6 +14,6 @@ void *pages_create(size_t size);
 /* Gives them back; `size` as they were made or moved with. */
 void pages_destroy(void *memory, size_t size);
 
-/* Makes them `size` bytes, at least a huge page, without copying or clearing what is there; where they are then.
- * NULL where the system cannot do that: they are as they were. */
+/* Makes them `size` bytes, at least a huge page, without copying or clearing what is there; where they are
+ * then. NULL where the system cannot do that: they are as they were. */
 void *pages_stretch(void *memory, size_t old, size_t size);

@@ -30,7 +30,8 @@ static const struct {
 
 enum { USER_PLACES = sizeof user_places / sizeof *user_places, LINKS_MOST = 40 };
 
-/* Where the dangling link `link` leads: its text, below the real directory that holds it. NULL if it is no link. */
+/* Where the dangling link `link` leads: its text, below the real directory that holds it. NULL if it is no
+ * link. */
 static const char *dangling_aim(struct arena *arena, const char *link)
 {
     char text[PATH_MAX];

@@ -36,8 +36,8 @@ const char *account_home(struct arena *arena, uint32_t uid);
 void repository_find(struct arena *arena, const char *work, uint32_t uid, struct root_value *repo,
                      struct root_value *gitdir, struct note_list *notes);
 
-/* A working tree by what lies at its .git, whoever owns it: what may not be done to a repository holds for each
- * that Git could take for one. */
+/* A working tree by what lies at its .git, whoever owns it: what may not be done to a repository holds for
+ * each that Git could take for one. */
 struct git_tree {
     const char *top;
     const char *gitdir; /* NULL: .git is nothing that Git takes */
@@ -60,16 +60,17 @@ void git_tree_add(struct arena *arena, const char *top, struct git_trees *trees)
 /* Takes down the first reason why not everything is known. */
 void git_unknown(struct arena *arena, struct git_trees *trees, const char *path, const char *why);
 
-/* Finds $SUBMODULES, which may only be denied: for each submodule that the index of one of `trees` names, and
- * for each that the index of such a submodule names, its `.git`, or, where that does not exist yet, its
- * directory in the working tree. A submodule behind a symbolic link is none to Git and is left out. Repositories
- * without submodules give an empty list, no repository an unset root. An index that cannot be read or
- * understood makes the root's `unknown`. */
+/* Finds $SUBMODULES, which may only be denied: for each submodule that the index of one of `trees` names,
+ * and for each that the index of such a submodule names, its `.git`, or, where that does not exist yet, its
+ * directory in the working tree. A submodule behind a symbolic link is none to Git and is left out.
+ * Repositories without submodules give an empty list, no repository an unset root. An index that cannot be
+ * read or understood makes the root's `unknown`. */
 void submodules_find(struct arena *arena, const struct git_trees *trees, struct root_value *submodules);
 
-/* Finds $GITDIRS, which may only be denied: the Git directories inside those of `trees`, of linked worktrees
- * (below worktrees/) and of submodules (below modules/, at any depth), in byte order. None gives an empty list,
- * no repository an unset root. More directories than can be looked through are an error note. */
+/* Finds $GITDIRS, which may only be denied: the Git directories inside those of `trees`, of linked
+ * worktrees (below worktrees/) and of submodules (below modules/, at any depth), in byte order. None gives
+ * an empty list, no repository an unset root. More directories than can be looked through are an error
+ * note. */
 void gitdirs_find(struct arena *arena, const struct git_trees *trees, struct root_value *gitdirs,
                   struct note_list *notes);
 

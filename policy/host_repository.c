@@ -22,8 +22,8 @@ static bool owner_counts(const struct finder *finder, const struct look *about)
     return about->owner == finder->uid || about->owner == LOOK_SYSTEM;
 }
 
-/* Whether `directory` holds a .git that counts, by the owner rules; what it is goes to *kind, LOOK_MISSING if there is
- * none. */
+/* Whether `directory` holds a .git that counts, by the owner rules; what it is goes to *kind, LOOK_MISSING
+ * if there is none. */
 static bool holds_git(const struct finder *finder, const char *directory, enum look_kind *kind)
 {
     struct look holder, git;

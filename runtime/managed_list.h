@@ -13,6 +13,7 @@ struct managed_list {
     uint32_t count, capacity;
 };
 
-/* Refuses a --root (name without '$') that a managed layer of the merged `policy` uses. False with an error note. */
+/* Refuses a --root (name without '$') that a managed layer of the merged `policy` uses. False with an error
+ * note. */
 bool managed_roots_are_free(struct arena *arena, const struct policy *policy, const struct variable *roots,
                             uint32_t count, struct note_list *notes);

@@ -8,8 +8,8 @@
 
 /* What policy/host.h says of commands, for Windows. */
 
-/* `path` in the spelling of `grant` as far as that goes: levels are decided by bytes, an access control list knows no
- * case. */
+/* `path` in the spelling of `grant` as far as that goes: levels are decided by bytes, an access control
+ * list knows no case. */
 static const char *spelled_as(struct arena *arena, const char *grant, const char *path)
 {
     const char *rest = path;

@@ -146,8 +146,9 @@ static void folder_set(struct host_roots *host, enum root root, const char *path
     struct bindings *bindings = host->bindings;
     if (bindings->roots[root].state != ROOT_BOUND)
         host_root_set(host, root, path);
-    bindings->managed_roots[root] =
-        path == NULL ? (struct root_value){.state = ROOT_UNSET} : host_bound_to(host->arena, path, NULL);
+    bindings->managed_roots[root] = (struct root_value){.state = ROOT_UNSET};
+    if (path != NULL)
+        bindings->managed_roots[root] = host_bound_to(host->arena, path, NULL);
 }
 
 static void folders_set(struct host_roots *host)

@@ -1,8 +1,9 @@
-/* machine.h - what Windows says of this machine beside policy/host.h, whose functions machine.c and look.c have for
- * Windows.
+/* machine.h - what Windows says of this machine beside policy/host.h, whose functions machine.c and look.c
+ * have for Windows.
  *
- * There roots come from Windows' known folders, never from variables, which whoever calls may choose. Paths are those
- * of the model: "C:/a/b", canonical (links and junctions resolved, names as they are on the disk).
+ * There roots come from Windows' known folders, never from variables, which whoever calls may choose. Paths
+ * are those of the model: "C:/a/b", canonical (links and junctions resolved, names as they are on the
+ * disk).
  */
 #pragma once
 

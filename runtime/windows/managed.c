@@ -61,8 +61,8 @@ static const char *owner_problem(const struct managed_walk *walk, HANDLE file)
     return owner_others_write(&descriptor, walk->also) ? "others may write it" : NULL;
 }
 
-/* Opens `path` without following a link at its end, and checks what it is and whose. While it is open it keeps its
- * name. INVALID_HANDLE_VALUE after a note. */
+/* Opens `path` without following a link at its end, and checks what it is and whose. While it is open it
+ * keeps its name. INVALID_HANDLE_VALUE after a note. */
 static HANDLE open_safe(const struct managed_walk *walk, const char *path, bool directory)
 {
     const char *native = arena_join(walk->arena, "\\\\?\\", windows_path_from_model(walk->arena, path));
@@ -194,8 +194,8 @@ bool managed_system(struct arena *arena, struct managed_list *list, struct note_
     bool good = path != NULL || refuse(&walk, "C:/", "Windows does not say where %ProgramData% is"),
          there = good;
 
-    /* Each directory stays open, and so where it is, while what lies in it is read. Everybody may make directories in
-     * %ProgramData% itself, but not take those of others away. */
+    /* Each directory stays open, and so where it is, while what lies in it is read. Everybody may make
+     * directories in %ProgramData% itself, but not take those of others away. */
     while (good && there && depth < sizeof steps / sizeof steps[0]) {
         path = host_join(arena, path, steps[depth]);
         there = !is_missing(arena, path);

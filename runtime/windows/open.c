@@ -19,7 +19,8 @@ static bool component_is_plain(struct arena *arena, const char *name, size_t len
     return windows_path_problem(arena_join(arena, "C:\\", arena_copy(arena, name, length))) == NULL;
 }
 
-/* Whether each name means what it says, so that Windows' own cleaning of `path` takes nothing away but dots. */
+/* Whether each name means what it says, so that Windows' own cleaning of `path` takes nothing away but
+ * dots. */
 static bool names_are_plain(struct arena *arena, const char *path)
 {
     bool letter = (path[0] >= 'A' && path[0] <= 'Z') || (path[0] >= 'a' && path[0] <= 'z');

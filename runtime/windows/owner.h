@@ -12,7 +12,7 @@ enum owner {
 /* `caller`: the user's SID, or NULL for nobody. */
 enum owner owner_of(const struct windows_descriptor *descriptor, const struct windows_sid *caller);
 
-/* Whether the descriptor lets anybody but Windows, administrators and `caller` (NULL for nobody) write, delete or rename
- * the object or change its descriptor. Entries that deny are not looked at, and an entry of a kind that is not known
- * counts as one that allows. */
+/* Whether the descriptor lets anybody but Windows, administrators and `caller` (NULL for nobody) write,
+ * delete or rename the object or change its descriptor. Entries that deny are not looked at, and an entry
+ * of a kind that is not known counts as one that allows. */
 bool owner_others_write(const struct windows_descriptor *descriptor, const struct windows_sid *caller);

@@ -1,4 +1,5 @@
-/* prepare.h - from the command line to the specification: everything that a launch knows before it changes anything. */
+/* prepare.h - from the command line to the specification: everything that a launch knows before it changes
+ * anything. */
 #pragma once
 
 #include "runtime/windows/resolve.h"

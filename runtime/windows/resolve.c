@@ -49,7 +49,8 @@ static struct bound_policy *bind(const struct resolve_request *request, const st
     return policy_bind(request->arena, policy, &bindings, notes);
 }
 
-/* What the command may not change, for decisions; the access control lists themselves are made by apply_run. */
+/* What the command may not change, for decisions; the access control lists themselves are made by
+ * apply_run. */
 static struct bound_policy *bind_with_own(const struct resolve_request *request, const struct policy *policy,
                                           const char *command, struct note_list *notes)
 {

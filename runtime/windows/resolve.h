@@ -35,8 +35,8 @@ struct resolve_request {
 
 struct resolved_spec {
     const struct windows_spec *spec; /* every root bound; windows_spec_check has passed */
-    /* Of a .bin: as it was read, merged with the managed layers, and bound; what it needs and what covers it. Of an .xml
-     * NULL and empty: its guarantees say what it needs. */
+    /* Of a .bin: as it was read, merged with the managed layers, and bound; what it needs and what covers
+     * it. Of an .xml NULL and empty: its guarantees say what it needs. */
     const struct policy *own, *policy;
     const struct bound_policy *bound;
     struct control_need needs[CONTROLS];
@@ -45,13 +45,13 @@ struct resolved_spec {
     size_t xml_length;
 };
 
-/* From the bytes of a POLICY.bin: merged, bound, proven, checked against its `expect` statements, emitted, loaded. False
- * with error notes. */
+/* From the bytes of a POLICY.bin: merged, bound, proven, checked against its `expect` statements, emitted,
+ * loaded. False with error notes. */
 bool spec_of_bin(const struct resolve_request *request, const char *bytes, size_t length,
                  struct resolved_spec *out);
 
-/* From the bytes of a POLICY.xml, called `name` without its directory. `bin`: those of the POLICY.bin beside it, or NULL. Where a managed layer applies, the
- * specification must equal what the compiler makes of
- * that POLICY.bin and the managed layers without a machine. False with error notes. */
+/* From the bytes of a POLICY.xml, called `name` without its directory. `bin`: those of the POLICY.bin
+ * beside it, or NULL. Where a managed layer applies, the specification must equal what the compiler makes
+ * of that POLICY.bin and the managed layers without a machine. False with error notes. */
 bool spec_of_xml(const struct resolve_request *request, const char *name, const char *bytes, size_t length,
                  const char *bin, size_t bin_length, struct resolved_spec *out);

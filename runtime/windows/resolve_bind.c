@@ -246,7 +246,8 @@ static bool except_covers(struct arena *arena, const char *except, const char *p
                           strlen(model));
 }
 
-/* A deny of one place with exceptions whose roots were not known: it holds if none of them covers the place. */
+/* A deny of one place with exceptions whose roots were not known: it holds if none of them covers the
+ * place. */
 static bool match_is_object(struct job *job, const struct windows_match *match)
 {
     const char *path = plain_of(job->arena, match->pattern);
@@ -289,8 +290,8 @@ static bool opens(const struct rule *rule)
     return rule->kind == RULE_GRANT;
 }
 
-/* An automatic grant on a root that is too wide here is left out. What other objects open below the root may have been
- * part of what it opened, which a specification does not tell. */
+/* An automatic grant on a root that is too wide here is left out. What other objects open below the root
+ * may have been part of what it opened, which a specification does not tell. */
 static bool too_wide_opens_nothing(struct job *job, const struct bindings *bindings,
                                    const struct policy *policy, const bool *bound)
 {
@@ -422,8 +423,8 @@ static bool is_writable(const struct windows_object *object)
     return allow != NULL && allow->mask == WINDOWS_ALLOW_WRITE && closes(object) == 0;
 }
 
-/* For each object the nearest one strictly above it that opens writing or closes, or -1: what opens reading alone lowers
- * nothing. */
+/* For each object the nearest one strictly above it that opens writing or closes, or -1: what opens reading
+ * alone lowers nothing. */
 static int32_t *around_of(struct job *job)
 {
     const struct windows_acl *acl = &job->acl;
