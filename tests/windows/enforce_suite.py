@@ -147,3 +147,24 @@ def what_a_pattern_matches_is_looked_for_without_case(world):
         process.kill()
         process.wait()
     equal(world.run("sbx-launch-test.exe", "--recover").code, 0)
+
+
+def closed_in_open(world, tier):
+    """A writable place with a missing one in it that is denied, as each tier says it."""
+    low = tier == "restricted-low"
+    acl = (place(world.windows("open"), ['<label level="low" policy="nw"/>' if low else "", PIN, ALLOW])
+           + place(world.windows("open", "secret"), ['<label level="medium" policy="nw nr nx"/>' if low else "", entry("deny", "0x1f01ff")],
+                   missing="create-dir", cap=True))
+    return specification(tier=tier, acl=acl.replace('sid="run"', 'sid="package"') if tier == "appcontainer" else acl)
+
+
+@SUITE.test
+def a_launch_of_each_tier_takes_all_its_steps_and_leaves_nothing(world):
+    """In the build for tests, which starts an AppContainer's process outside of it."""
+    world.write("open/file", "text")
+    before = sorted(os.listdir(world.temporary))
+    for tier in TIERS:
+        equal(world.launch(closed_in_open(world, tier), ".\\subject.exe", "exit", "7").code, 7, tier)
+        check(not world.exists("open/secret"), "a placeholder is left")
+        contains(world.run("sbx-launch-test.exe", "--doctor").out.decode(), "no run has changed anything")
+    equal(sorted(os.listdir(world.temporary)), before)
