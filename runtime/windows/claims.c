@@ -4,6 +4,19 @@
 
 #include <string.h>
 
+static void list_places(struct arena *arena, struct claim_file *file)
+{
+    for (uint32_t i = 0; i < file->records.count; i++) {
+        const struct journal_record *record = &file->records.items[i];
+        bool gone;
+        if (record->type != JOURNAL_PLACEHOLDER)
+            continue;
+        struct claimed_place place = {claims_made(&file->records, record->number, &gone), record};
+        if (place.identity != NULL)
+            VECTOR_PUSH(arena, &file->places, place);
+    }
+}
+
 struct claims claims_load(const struct journal_place *place, struct arena *arena, const char *except)
 {
     const struct journal_store *store = place->store;
@@ -21,16 +34,13 @@ struct claims claims_load(const struct journal_place *place, struct arena *arena
         struct buffer bytes = buffer_in(arena);
         if (lock == JOURNAL_GONE || store->read(store, arena, names.items[i], &bytes) != ACL_OK)
             continue;
-        struct claim_file claim = {names.items[i], lock == JOURNAL_HELD,
-                                   journal_records_read(arena, bytes.bytes, bytes.length)};
+        struct claim_file claim = {.name = names.items[i],
+                                   .alive = lock == JOURNAL_HELD,
+                                   .records = journal_records_read(arena, bytes.bytes, bytes.length)};
+        list_places(arena, &claim);
         VECTOR_PUSH(arena, &claims, claim);
     }
     return claims;
-}
-
-static bool is_object(const struct journal_record *record, const struct acl_identity *identity)
-{
-    return record->type == JOURNAL_OBJECT && acl_identity_same(&record->identity, identity);
 }
 
 static struct windows_descriptor labelled_with(const struct windows_entry *label)
@@ -47,17 +57,19 @@ static bool has_label(const struct windows_descriptor *found, const struct windo
 static bool made_in(const struct journal_record *record, const struct acl_identity *identity,
                     const struct windows_descriptor *found)
 {
-    return record->type == JOURNAL_OBJECT && record->labels && !has_label(&record->before, &record->label) &&
-           found->labelled && (found->label.flags & WINDOWS_INHERITED) != 0 &&
-           found->label.mask == record->label.mask &&
+    return record->type == JOURNAL_OBJECT && record->labels &&
+           (record->label.flags & WINDOWS_INHERITED) == 0 && record->label.mask == found->label.mask &&
            windows_sid_equal(&found->label.sid, &record->label.sid) &&
+           !has_label(&record->before, &record->label) &&
            acl_path_covers(record->identity.path, identity->path);
 }
 
 bool claims_made_in(const struct journal_records *records, const struct acl_identity *identity,
                     const struct windows_descriptor *found)
 {
-    for (uint32_t i = 0; i < records->count && records->settled; i++)
+    if (!records->settled || !found->labelled || (found->label.flags & WINDOWS_INHERITED) == 0)
+        return false;
+    for (uint32_t i = 0; i < records->count; i++)
         if (made_in(&records->items[i], identity, found))
             return true;
     return false;
@@ -72,23 +84,34 @@ bool claims_any_made_in(const struct claims *claims, const struct acl_identity *
     return false;
 }
 
+/* The record by which the object has the label `found`, or NULL. */
+static const struct journal_record *label_record(const struct journal_records *records,
+                                                 const struct acl_identity *identity,
+                                                 const struct windows_descriptor *found)
+{
+    const struct journal_record *record = journal_records_of(records, identity, NULL);
+    while (record != NULL && !(record->labels && has_label(found, &record->label)))
+        record = journal_records_of(records, identity, record);
+    return record;
+}
+
+/* `labelled`: whose label it is was found already. */
 static void restore(const struct journal_records *records, const struct acl_identity *identity,
                     const struct windows_descriptor *found, struct windows_descriptor *original,
-                    bool *of_itself, bool *of_tree)
+                    bool *labelled)
 {
-    for (uint32_t i = 0; i < records->count; i++) {
-        const struct journal_record *record = &records->items[i];
-        bool same = is_object(record, identity);
-        if (same && record->labels && has_label(found, &record->label) && !*of_itself) {
-            original->labelled = record->before.labelled;
-            original->label = record->before.label;
-            *of_itself = true;
-        }
-        *of_tree |= records->settled && !same && made_in(record, identity, found);
-        if (same && !record->before.dacl_present) {
-            original->dacl_present = false;
-            original->count = 0;
-        }
+    const struct journal_record *record = label_record(records, identity, found);
+    if (record != NULL && !*labelled) {
+        original->labelled = record->before.labelled;
+        original->label = record->before.label;
+        *labelled = true;
+    }
+    record = journal_records_of(records, identity, NULL);
+    while (record != NULL && record->before.dacl_present)
+        record = journal_records_of(records, identity, record);
+    if (record != NULL) {
+        original->dacl_present = false;
+        original->count = 0;
     }
 }
 
@@ -97,11 +120,11 @@ struct windows_descriptor claims_original(const struct claims *claims, const str
                                           const struct windows_descriptor *found)
 {
     struct windows_descriptor original = *found;
-    bool of_itself = false, of_tree = false;
+    bool labelled = false;
     for (uint32_t i = 0; i < claims->count; i++)
-        restore(&claims->items[i].records, identity, found, &original, &of_itself, &of_tree);
-    restore(own, identity, found, &original, &of_itself, &of_tree);
-    if (of_tree && !of_itself)
+        restore(&claims->items[i].records, identity, found, &original, &labelled);
+    restore(own, identity, found, &original, &labelled);
+    if (!labelled && (claims_any_made_in(claims, identity, found) || claims_made_in(own, identity, found)))
         original.labelled = false;
     return original;
 }
@@ -111,13 +134,9 @@ bool claims_conflict(const struct claims *claims, const struct acl_identity *ide
 {
     if (edit_same_label(found, wanted))
         return false;
-    for (uint32_t i = 0; i < claims->count; i++) {
-        const struct journal_records *records = &claims->items[i].records;
-        for (uint32_t j = 0; claims->items[i].alive && j < records->count; j++)
-            if (is_object(&records->items[j], identity) && records->items[j].labels &&
-                has_label(found, &records->items[j].label))
-                return true;
-    }
+    for (uint32_t i = 0; i < claims->count; i++)
+        if (claims->items[i].alive && label_record(&claims->items[i].records, identity, found) != NULL)
+            return true;
     return false;
 }
 
@@ -125,13 +144,9 @@ bool claims_label(const struct claims *claims, const struct acl_identity *identi
                   const struct windows_entry *label)
 {
     const struct windows_descriptor given = labelled_with(label);
-    for (uint32_t i = 0; i < claims->count; i++) {
-        const struct journal_records *records = &claims->items[i].records;
-        for (uint32_t j = 0; j < records->count; j++)
-            if (is_object(&records->items[j], identity) && records->items[j].labels &&
-                has_label(&given, &records->items[j].label))
-                return true;
-    }
+    for (uint32_t i = 0; i < claims->count; i++)
+        if (label_record(&claims->items[i].records, identity, &given) != NULL)
+            return true;
     return false;
 }
 
@@ -166,10 +181,9 @@ const struct journal_record *claims_placeholder_in(const struct journal_records 
 const struct journal_record *claims_placeholder(const struct claims *claims,
                                                 const struct acl_identity *identity)
 {
-    for (uint32_t i = 0; i < claims->count; i++) {
-        const struct journal_record *record = claims_placeholder_in(&claims->items[i].records, identity);
-        if (record != NULL)
-            return record;
-    }
+    for (uint32_t i = 0; i < claims->count; i++)
+        for (uint32_t j = 0; j < claims->items[i].places.count; j++)
+            if (acl_identity_same(claims->items[i].places.items[j].identity, identity))
+                return claims->items[i].places.items[j].record;
     return NULL;
 }

@@ -7,10 +7,20 @@
 
 #include "runtime/windows/journal_state.h"
 
+/* A placeholder that is there, as far as a journal knows. */
+struct claimed_place {
+    const struct acl_identity *identity;
+    const struct journal_record *record;
+};
+
 struct claim_file {
     const char *name;
     bool alive;
     struct journal_records records;
+    struct {
+        struct claimed_place *items;
+        uint32_t count, capacity;
+    } places;
 };
 
 struct claims {

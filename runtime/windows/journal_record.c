@@ -279,6 +279,47 @@ static bool is_tree(const struct journal_records *records, uint32_t number)
     return false;
 }
 
+/* --- finding ---------------------------------------------------------------------------------------------- */
+
+static uint32_t head_of(const struct journal_records *records, const struct acl_identity *identity)
+{
+    return checksum(identity->id, ACL_ID_SIZE) & (records->head_count - 1);
+}
+
+static void hang(struct journal_records *records, uint32_t index)
+{
+    struct journal_record *record = &records->items[index];
+    if (record->type != JOURNAL_OBJECT)
+        return;
+    uint32_t *head = &records->heads[head_of(records, &record->identity)];
+    record->earlier = *head;
+    *head = index + 1;
+}
+
+static void index_last(struct arena *arena, struct journal_records *records)
+{
+    if (records->count <= records->head_count) {
+        hang(records, records->count - 1);
+        return;
+    }
+    records->head_count = records->head_count == 0 ? 64 : 4 * records->head_count;
+    records->heads = arena_array(arena, records->head_count, sizeof *records->heads);
+    for (uint32_t i = 0; i < records->count; i++)
+        hang(records, i);
+}
+
+const struct journal_record *journal_records_of(const struct journal_records *records,
+                                                const struct acl_identity *identity,
+                                                const struct journal_record *after)
+{
+    if (records->head_count == 0)
+        return NULL;
+    uint32_t next = after != NULL ? after->earlier : records->heads[head_of(records, identity)];
+    while (next != 0 && !acl_identity_same(&records->items[next - 1].identity, identity))
+        next = records->items[next - 1].earlier;
+    return next != 0 ? &records->items[next - 1] : NULL;
+}
+
 void journal_records_add(struct arena *arena, struct journal_records *records,
                          const struct journal_record *record)
 {
@@ -288,6 +329,7 @@ void journal_records_add(struct arena *arena, struct journal_records *records,
         records->settled = true;
     VECTOR_PUSH(arena, records, *record);
     records->next = record->number + 1;
+    index_last(arena, records);
 }
 
 /* Whether bytes without any record are no more than the beginning of a first one, and zeros. */

@@ -42,11 +42,14 @@ struct journal_record {
     bool labels;
     /* tree: no more than `identity`; done */
     uint32_t of;
+    uint32_t earlier; /* see journal_records_of */
 };
 
 struct journal_records {
     struct journal_record *items;
     uint32_t count, capacity;
+    uint32_t *heads; /* by identity: 1 + the last item of an object; the others hang on it */
+    uint32_t head_count;
     bool damaged;  /* something before the end cannot be read */
     bool foreign;  /* another version wrote it, whose records may mean something else */
     bool settled;  /* whatever was below the trees when they were begun has its records */
@@ -66,6 +69,12 @@ size_t journal_record_read(struct arena *arena, const char *bytes, size_t length
 /* Adds a record that is or will be in the file. */
 void journal_records_add(struct arena *arena, struct journal_records *records,
                          const struct journal_record *record);
+
+/* The records of changes to one object, the last one first: the one before `after`, or the last if that is NULL.
+ * NULL: there is none. However many records there are of other objects. */
+const struct journal_record *journal_records_of(const struct journal_records *records,
+                                                const struct acl_identity *identity,
+                                                const struct journal_record *after);
 
 /* All that can be read, in `arena`. */
 struct journal_records journal_records_read(struct arena *arena, const char *bytes, size_t length);

@@ -160,16 +160,6 @@ static const char *closed(void *context, const char *path, const void *carried, 
     return NULL;
 }
 
-static const struct journal_record *record_of(const struct journal_records *records,
-                                              const struct acl_identity *identity)
-{
-    for (uint32_t i = 0; i < records->count; i++)
-        if (records->items[i].type == JOURNAL_OBJECT &&
-            acl_identity_same(&records->items[i].identity, identity))
-            return &records->items[i];
-    return NULL;
-}
-
 /* What the run's entries were carried on to, and what was made there since. */
 static void revert_child(struct revert *revert, struct arena *arena, const struct claims *claims,
                          const char *path)
@@ -190,7 +180,7 @@ static void revert_child(struct revert *revert, struct arena *arena, const struc
     if (known != ACL_OK) {
         code = known == ACL_MISSING ? ACL_OK : known;
     } else {
-        const struct journal_record *record = record_of(revert->records, &identity);
+        const struct journal_record *record = journal_records_of(revert->records, &identity, NULL);
         if (!read_only)
             code = revert_open(revert, arena, claims, object, &identity, record);
         else if (is_clean(revert, arena, object, claims, &identity, record))

@@ -77,16 +77,13 @@ static struct roots roots_of(const struct journal *journal, struct arena *arena)
 static const struct windows_entry *label_of(const struct journal *journal, struct arena *arena,
                                             const struct acl_identity *identity)
 {
-    for (uint32_t i = journal->records.count; i-- > 0;) {
-        const struct journal_record *record = &journal->records.items[i];
-        if (record->type != JOURNAL_OBJECT || !record->labels ||
-            !acl_identity_same(&record->identity, identity))
-            continue;
-        struct windows_entry *label = arena_alloc(arena, sizeof *label);
+    const struct journal_record *record = journal_records_of(&journal->records, identity, NULL);
+    while (record != NULL && !record->labels)
+        record = journal_records_of(&journal->records, identity, record);
+    struct windows_entry *label = arena_alloc(arena, sizeof *label);
+    if (record != NULL)
         *label = record->label;
-        return label;
-    }
-    return NULL;
+    return record != NULL ? label : NULL;
 }
 
 /* --- one directory -------------------------------------------------------------------------------------- */

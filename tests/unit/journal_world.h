@@ -164,3 +164,50 @@ static inline void assert_nothing_left(const struct world *world, const struct j
     assert_as_before(world);
     assert_int_equal(disk_files(world->disk), 0);
 }
+
+/* One launcher of several, and its run. */
+struct actor {
+    struct process *process;
+    struct journal_place place;
+    struct journal *journal;
+};
+
+static inline struct actor start(struct world *world)
+{
+    const char *error = NULL;
+    struct actor actor = {.process = process_start(world->disk, NULL)};
+    actor.place = place_of(world, actor.process);
+    actor.journal = journal_begin(&actor.place, &usual_run, &error);
+    assert_non_null(actor.journal);
+    return actor;
+}
+
+static inline void finish(struct actor *actor)
+{
+    struct journal_sentences left = {0};
+    journal_end(actor->journal, &left);
+    if (left.count > 0)
+        fail_msg("%s", left.items[0]);
+}
+
+static inline void work(struct actor *actor, struct world *world, unsigned run)
+{
+    const char *error = run_changes(actor->journal, world, run, true);
+    if (error != NULL)
+        fail_msg("%s", error);
+}
+
+static inline bool is_there(const struct world *world, const char *path)
+{
+    return acl_memory_look(world->memory, path) != NULL;
+}
+
+static inline uint32_t entries_of(const struct world *world, const char *path, unsigned run)
+{
+    const struct windows_descriptor *descriptor = acl_memory_look(world->memory, path);
+    const struct windows_entry own = entry(run, 0, 0, 0);
+    uint32_t count = 0;
+    for (uint32_t i = 0; descriptor != NULL && i < descriptor->count; i++)
+        count += windows_sid_equal(&descriptor->entries[i].sid, &own.sid);
+    return count;
+}
