@@ -1,8 +1,11 @@
 """Nothing runs where the policy, the call or the machine is not what it must be."""
+import json
 import os
 import struct
 
-from lib import HASH, Suite, check, contains, equal, specification
+import jsonschema
+
+from lib import HASH, TREE, Suite, check, contains, equal, specification
 
 SUITE = Suite()
 TIERS = ("restricted", "restricted-low", "appcontainer")
@@ -75,7 +78,12 @@ def a_production_launcher_says_no_such_thing(world):
 def a_probe_says_that_wine_cannot_be_verified(world):
     result = world.run("sbx-launch.exe", "--probe", "--json")
     equal(result.code, 125)
-    contains(result.out.decode(), '"usable":false')
+    probe = json.loads(result.out)
+    with open(os.path.join(TREE, "schema", "sbx-probe.schema.json"), encoding="utf-8") as schema:
+        jsonschema.Draft202012Validator(json.load(schema)).validate(probe)
+    (backend,) = probe["backends"]
+    equal((backend["name"], backend["usable"]), ("windows", False))
+    contains(backend["cause"], "this is Wine")
 
 
 @SUITE.test

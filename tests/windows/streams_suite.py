@@ -35,7 +35,8 @@ def input_that_the_command_does_not_read_holds_up_nobody(world):
 @SUITE.test
 def input_that_never_ends_holds_up_nobody(world):
     reading, writing = os.pipe()
-    process = world.begin(world.words(PLAIN, [".\\subject.exe", "words", "a"]), stdin=reading, stdout=subprocess.PIPE)
+    process = world.begin(world.words(PLAIN, [".\\subject.exe", "words", "a"]), stdin=reading, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
     out, _ = process.communicate(timeout=SECONDS)
     os.close(reading)
     os.close(writing)
