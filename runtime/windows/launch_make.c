@@ -9,6 +9,7 @@
 #include "runtime/windows/package.h"
 #include "runtime/windows/token.h"
 #include "runtime/windows/token_model.h"
+#include "runtime/windows/token_read.h"
 #include "runtime/windows/trial.h"
 #include "runtime/windows/verify.h"
 #include "runtime/windows/wide.h"
@@ -50,14 +51,6 @@ bool step_journal(struct launch *launch)
     return run.package == NULL || package_create(&launch->identity, run.package, &launch->notes);
 }
 
-static PSID sid_in(struct arena *arena, const struct windows_sid *sid)
-{
-    void *bytes = arena_alloc(arena, WINDOWS_SID_SIZE);
-
-    memcpy(bytes, sid->bytes, sid->length);
-    return bytes;
-}
-
 static void take_package(struct launch *launch)
 {
     struct windows_sid sids[PACKAGE_CAPABILITIES];
@@ -65,9 +58,9 @@ static void take_package(struct launch *launch)
     SID_AND_ATTRIBUTES *list = arena_array(launch->arena, PACKAGE_CAPABILITIES, sizeof *list);
 
     for (uint32_t i = 0; i < count; i++)
-        list[i] = (SID_AND_ATTRIBUTES){sid_in(launch->arena, &sids[i]), SE_GROUP_ENABLED};
+        list[i] = (SID_AND_ATTRIBUTES){sid_to(launch->arena, &sids[i]), SE_GROUP_ENABLED};
     launch->capabilities =
-        (SECURITY_CAPABILITIES){.AppContainerSid = sid_in(launch->arena, &launch->identity.package),
+        (SECURITY_CAPABILITIES){.AppContainerSid = sid_to(launch->arena, &launch->identity.package),
                                 .Capabilities = list,
                                 .CapabilityCount = count};
     launch->ground.package = &launch->capabilities;
