@@ -103,15 +103,29 @@ bool pumps_begin(struct pumps *pumps)
     return true;
 }
 
-void pumps_end(struct pumps *pumps)
+static void stop(struct pump *pump)
+{
+    CancelSynchronousIo(pump->thread);
+    if (WaitForSingleObject(pump->thread, STOP_MILLISECONDS) != WAIT_OBJECT_0)
+        pump->lost = ERROR_OPERATION_ABORTED;
+}
+
+/* Whoever takes the output may take his time; whoever pressed Ctrl-C has no more. */
+static void finish(struct pump *pump, HANDLE interrupted)
+{
+    HANDLE events[] = {pump->thread, interrupted};
+
+    if (WaitForMultipleObjects(2, events, FALSE, INFINITE) != WAIT_OBJECT_0 &&
+        WaitForSingleObject(pump->thread, STOP_MILLISECONDS) != WAIT_OBJECT_0)
+        stop(pump);
+}
+
+void pumps_end(struct pumps *pumps, HANDLE interrupted)
 {
     for (int i = 1; i < 3; i++)
         if (pumps->streams[i].thread != NULL)
-            WaitForSingleObject(pumps->streams[i].thread, INFINITE);
-    HANDLE input = pumps->streams[0].thread;
-    if (input == NULL)
-        return;
+            finish(&pumps->streams[i], interrupted);
     /* It may wait for a key that nobody presses. */
-    CancelSynchronousIo(input);
-    WaitForSingleObject(input, STOP_MILLISECONDS);
+    if (pumps->streams[0].thread != NULL)
+        stop(&pumps->streams[0]);
 }

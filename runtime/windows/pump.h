@@ -29,8 +29,8 @@ bool pumps_make(struct pumps *pumps, struct note_list *notes);
 bool pumps_begin(struct pumps *pumps);
 
 /* Waits until all that was written has been copied, which ends when the last process that holds the other end is gone, and
- * stops reading. */
-void pumps_end(struct pumps *pumps);
+ * stops reading. Once the event `interrupted` is set output that nobody takes is given up after a second. */
+void pumps_end(struct pumps *pumps, HANDLE interrupted);
 
 /* Reads what is there in a pipe of the launcher's own, and waits where there is nothing. Returns how many bytes came, 0 at the
  * end. */

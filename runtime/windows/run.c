@@ -154,7 +154,7 @@ bool run_finish(struct run *run, struct run_end *end, struct note_list *notes)
     end->code = code;
     end->left = job_end(&run->job, CODE_ENDED, END_MILLISECONDS);
     if (end->left == 0)
-        pumps_end(&run->pumps);
+        pumps_end(&run->pumps, run->interrupted);
     return true;
 }
 

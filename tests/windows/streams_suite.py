@@ -2,9 +2,12 @@
 import hashlib
 import json
 import os
+import select
+import signal
 import subprocess
+import time
 
-from lib import SECONDS, Suite, check, contains, equal, specification
+from lib import SECONDS, Suite, check, contains, equal, specification, wait_for
 
 SUITE = Suite()
 PLAIN = specification()
@@ -51,6 +54,22 @@ def output_that_cannot_be_written_is_said_and_exit_1(world):
         _, err = process.communicate(timeout=SECONDS)
     equal(process.returncode, 1, err.decode())
     contains(err.decode(), "could not be written to standard output")
+    with open(world.file("lease.json"), encoding="utf-8") as file:
+        equal([event["kind"] for event in json.load(file)["events"]], ["output.lost"], "events")
+
+
+@SUITE.test
+def output_that_nobody_takes_does_not_outlast_ctrl_c(world):
+    reading, writing = os.pipe()
+    process = world.begin(world.words(PLAIN, [".\\subject.exe", "both", "1000000"], ["--lease", world.windows("lease.json")]),
+                          stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    wait_for(lambda: select.select([reading], [], [], 0)[0], "the first output")
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(timeout=SECONDS), 130)
+    check(time.monotonic() - started < 15, "it took its time")
+    os.close(reading)
     with open(world.file("lease.json"), encoding="utf-8") as file:
         equal([event["kind"] for event in json.load(file)["events"]], ["output.lost"], "events")
 
