@@ -1,8 +1,10 @@
 #include "emitters/windows_build.h"
 
+#include "base/escape.h"
 #include "base/vector.h"
 #include "emitters/bwrap_text.h"
 #include "emitters/windows_refuse.h"
+#include "policy/pattern.h"
 
 #include <string.h>
 
@@ -214,12 +216,46 @@ static void require_apart(struct windows_build *build, const char *path)
     }
 }
 
+/* Whether an exception covers all that the deny closes at `name`. */
+static bool is_lifted(const struct windows_build *build, const struct bound_rule *rule, const char *name)
+{
+    const char *path = windows_path_to_model(build->arena, name);
+    for (uint32_t i = 0; i < rule->except_count; i++) {
+        const struct bound_path *except = &rule->except[i];
+        size_t length = strlen(except->path);
+        if (except->pattern
+                ? pattern_covers(pattern_compile(build->arena, except->path, false), path, strlen(path))
+                : strncmp(except->path, path, length) == 0 && (path[length] == '/' || path[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing opens the exceptions as far as the compiler can see, so the deny closes them with the place. */
+static void note_excepts(const struct windows_build *build, const struct bound_rule *rule, const char *path)
+{
+    for (uint32_t i = 0; i < rule->except_count && windows_may_lie_in(build, path, cap_of(rule)); i++) {
+        const char *problem, *except;
+        if (rule->except[i].pattern || path_of_variable(rule->except[i].path) ||
+            (except = windows_place_name(build->arena, rule->except[i].path, &problem)) == NULL ||
+            !windows_path_covers(path, except))
+            continue;
+        note_add(
+            build->notes,
+            (struct note){.code = SBX320_WINDOWS_LESS,
+                          .rule = rule->rule,
+                          .text = arena_format(
+                              build->arena, "%s stays closed if it lies in what another root opens (%s)",
+                              escape_windows(build->arena, except), bound_rule_text(build->arena, rule))});
+    }
+}
+
 static void add_deny(struct windows_build *build, const struct bound_rule *rule, const char *path)
 {
     enum level cap = cap_of(rule);
     const struct windows_place *place = windows_places_at(&build->places, path);
     if (bound_level(build->bound, rule->at.path, strlen(rule->at.path)) > cap ||
-        windows_deny_is_match(build, rule) || windows_path_is_of_system(path))
+        windows_deny_is_match(build, rule) || windows_path_is_of_system(path) || is_lifted(build, rule, path))
         return; /* an exception leaves the place itself open, or it is said in another way */
     bool lowered = place != NULL && windows_path_equal(place->path, path) && place->level < place->around;
     bool opens = windows_opens_below(build, path, cap);
@@ -237,6 +273,8 @@ static void add_deny(struct windows_build *build, const struct bound_rule *rule,
     /* What is open to everyone may be open to an AppContainer, too; elsewhere nothing opens such a place. */
     if (!lowered && build->tier != WINDOWS_APPCONTAINER && !windows_may_lie_in(build, path, cap))
         return;
+    if (!lowered)
+        note_excepts(build, rule, path);
     struct windows_object object = windows_object_at(build, path, rule);
     windows_object_add(build, &object, true, cap == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE);
     object.cap = true;
@@ -251,14 +289,47 @@ static void add_program(struct windows_build *build, const struct bound_rule *ru
     VECTOR_PUSH(build->arena, &build->acl.objects, object);
 }
 
+static const char *configured_at(const struct windows_build *build, const struct bound_rule *rule,
+                                 enum level level)
+{
+    const char *problem;
+    return rule->dropped || rule->at.pattern || rule->rule->kind != RULE_GRANT || rule->rule->automatic ||
+                   rule->rule->level != level || path_of_variable(rule->at.path)
+               ? NULL
+               : windows_place_name(build->arena, rule->at.path, &problem);
+}
+
+static bool may_be_lowered(const struct windows_build *build, const char *path)
+{
+    for (uint32_t i = 0; i < build->bound->rules.count; i++) {
+        const char *reads = configured_at(build, &build->bound->rules.items[i], LEVEL_READ);
+        if (reads != NULL && windows_may_nest(reads, path))
+            return true;
+    }
+    return false;
+}
+
+/* A configured grant of writing raises again what one of reading lowers, also where that one comes to lie around it. The
+ * launcher pins the place then. */
+static void add_raising(struct windows_build *build, const struct bound_rule *rule)
+{
+    const char *path = configured_at(build, rule, LEVEL_WRITE);
+    const struct windows_place *place = path != NULL ? windows_places_at(&build->places, path) : NULL;
+    if (place == NULL || place->level != LEVEL_WRITE || windows_path_equal(place->path, path) ||
+        bound_level(build->bound, rule->at.path, strlen(rule->at.path)) != LEVEL_WRITE ||
+        !may_be_lowered(build, path))
+        return;
+    struct windows_object object = windows_object_at(build, path, rule);
+    windows_object_add(build, &object, false, WINDOWS_ALLOW_WRITE);
+    object.label = windows_label_for(build, LEVEL_WRITE);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
 /* A configured grant of reading lowers what is writable around it, also where roots come to lie so. */
 static void add_lowering(struct windows_build *build, const struct bound_rule *rule)
 {
-    const char *problem, *path;
-    if (rule->dropped || rule->at.pattern || rule->rule->kind != RULE_GRANT || rule->rule->automatic ||
-        rule->rule->level != LEVEL_READ || path_of_variable(rule->at.path) ||
-        (path = windows_place_name(build->arena, rule->at.path, &problem)) == NULL ||
-        windows_path_is_of_system(path) || !windows_may_lie_in(build, path, LEVEL_READ))
+    const char *path = configured_at(build, rule, LEVEL_READ);
+    if (path == NULL || windows_path_is_of_system(path) || !windows_may_lie_in(build, path, LEVEL_READ))
         return;
     struct windows_object object = windows_object_at(build, path, rule);
     windows_object_add(build, &object, true, WINDOWS_DENY_WRITE);
@@ -285,6 +356,7 @@ void windows_build_denies(struct windows_build *build)
         bool program = !rule->dropped && rule->rule->kind == RULE_DENY_EXEC && !rule->at.pattern &&
                        build->tier == WINDOWS_APPCONTAINER;
         add_lowering(build, rule);
+        add_raising(build, rule);
         if (program || is_deny(rule))
             add_forms(build, rule, program);
     }

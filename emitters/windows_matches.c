@@ -48,8 +48,7 @@ struct windows_excepts windows_excepts_of(const struct windows_build *build, con
     for (uint32_t i = 0; i < rule->except_count && from != NULL; i++) {
         const struct bound_path *except = &rule->except[i];
         const char *problem, *fixed = path_of_variable(except->path) ? NULL : fixed_part(build, except);
-        bool found = fixed != NULL && !windows_same_root(fixed, from) && is_found_root(fixed);
-        if (fixed == NULL || (!found && !may_meet(from, fixed)))
+        if (fixed == NULL || (windows_same_root(fixed, from) && !may_meet(from, fixed)))
             continue;
         const char *name =
             except->pattern ? windows_pattern_name(build->arena, except->path, &problem) : fixed;
@@ -77,7 +76,7 @@ bool windows_deny_is_match(const struct windows_build *build, const struct bound
         signed_name(build->arena, from) == NULL)
         return false;
     for (uint32_t i = 0; i < excepts.count; i++)
-        if (!windows_same_root(from, excepts.items[i]))
+        if (!windows_same_root(from, excepts.items[i]) && is_found_root(excepts.items[i]))
             return true;
     return false;
 }

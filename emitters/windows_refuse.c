@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/vector.h"
 #include "emitters/bwrap_text.h"
+#include "emitters/windows_build.h"
 #include "emitters/windows_pattern.h"
 #include "emitters/windows_places.h"
 #include "emitters/windows_spec.h"
@@ -203,7 +204,7 @@ static enum opening opening_of(struct refusal *refusal, const struct bound_path 
             continue;
         if (windows_path_covers(path, fixed))
             opening = OPENS_WHOLE;
-        else if (windows_path_covers(fixed, path))
+        else if (windows_path_covers(fixed, path) || windows_may_nest(path, fixed))
             opening = OPENS_PART;
     }
     return opening;

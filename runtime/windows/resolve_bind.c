@@ -462,16 +462,29 @@ static void pins_add(struct job *job, const char *path, const char *writable, co
 /* A writable place may come to lie in another one, and what is between them could be moved too. */
 static void pins_add_above(struct job *job, const int32_t *around, uint32_t closed)
 {
-    const char *rule = job->acl.objects.items[closed].rule;
-    for (uint32_t at = closed; around[at] >= 0 && is_writable(&job->acl.objects.items[around[at]]);
-         at = (uint32_t)around[at])
-        pins_add(job, job->acl.objects.items[at].path, job->acl.objects.items[around[at]].path, rule);
+    const struct windows_object *object = &job->acl.objects.items[closed];
+    uint32_t top = closed;
+    while (around[top] >= 0 && is_writable(&job->acl.objects.items[around[top]]))
+        top = (uint32_t)around[top];
+    pins_add(job, object->path, job->acl.objects.items[top].path, object->rule);
+}
+
+/* What is writable inside something that is not can be changed, and keeps its name. */
+static void writable_places_hold(struct job *job, const int32_t *around)
+{
+    for (uint32_t i = 0, count = job->acl.objects.count; i < count; i++) {
+        struct windows_object pin = job->acl.objects.items[i];
+        if (!is_writable(&pin) || (around[i] >= 0 && is_writable(&job->acl.objects.items[around[i]])))
+            continue;
+        pin.aces[0] = entry(job->spec, WINDOWS_DENY_DELETE);
+        pin.ace_count = 1;
+        VECTOR_PUSH(job->arena, &job->acl.objects, pin);
+    }
 }
 
 /* What is closed inside something writable must keep its name, and must not be made where it is missing. */
-static void closed_places_hold(struct job *job)
+static void closed_places_hold(struct job *job, const int32_t *around)
 {
-    const int32_t *around = around_of(job);
     for (uint32_t i = 0, count = job->acl.objects.count; i < count; i++) {
         struct windows_object *object = &job->acl.objects.items[i];
         bool program = has_entry(object, WINDOWS_DENY_EXECUTE);
@@ -508,7 +521,9 @@ static void objects_settle(struct job *job)
         VECTOR_PUSH(job->arena, &job->acl.objects, job->objects.items[i].object);
     caps_repeat(job);
     windows_acl_finish(job->arena, &job->acl);
-    closed_places_hold(job);
+    const int32_t *around = around_of(job);
+    closed_places_hold(job, around);
+    writable_places_hold(job, around);
     windows_acl_finish(job->arena, &job->acl);
     lines_restore(job);
 }
