@@ -197,6 +197,20 @@ static void what_loses_its_label_meanwhile_refuses(void **state)
     arena_destroy(bench->arena);
 }
 
+static void a_match_does_not_lift_the_label_around_it(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_RESTRICTED_LOW);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    match(bench, "C:\\w\\secret\\k*", NULL, 0);
+    bench->matches[0].ace.mask = WINDOWS_DENY_WRITE;
+    bench->matches[0].label.policy = WINDOWS_NO_WRITE_UP;
+    assert_runs(bench);
+    assert_closed(bench, "C:\\w\\secret\\key", ANY);
+    end(bench);
+}
+
 static void a_match_that_is_a_junction_refuses(void **state)
 {
     (void)state;
@@ -466,6 +480,7 @@ int main(void)
         cmocka_unit_test(no_exception_opens_what_belongs_to_the_account),
         cmocka_unit_test(a_label_alone_can_hide_a_match),
         cmocka_unit_test(what_loses_its_label_meanwhile_refuses),
+        cmocka_unit_test(a_match_does_not_lift_the_label_around_it),
         cmocka_unit_test(a_match_that_is_a_junction_refuses),
         cmocka_unit_test(a_walk_does_not_follow_junctions),
         cmocka_unit_test(looking_that_takes_too_long_refuses),
