@@ -54,25 +54,35 @@ static bool has_label(const struct windows_descriptor *found, const struct windo
     return edit_same_label(found, &given);
 }
 
-static bool made_in(const struct journal_record *record, const struct acl_identity *identity,
-                    const struct windows_descriptor *found)
+/* However either came about. */
+static bool same_level(const struct windows_entry *a, const struct windows_entry *b)
 {
-    return record->type == JOURNAL_OBJECT && record->labels &&
-           (record->label.flags & WINDOWS_INHERITED) == 0 && record->label.mask == found->label.mask &&
-           windows_sid_equal(&found->label.sid, &record->label.sid) &&
-           !has_label(&record->before, &record->label) &&
-           acl_path_covers(record->identity.path, identity->path);
+    return a->mask == b->mask && windows_sid_equal(&a->sid, &b->sid);
 }
 
+/* Whether what is made somewhere in the directory of `record` gets the label `found`. */
+static bool passes_label(const struct journal_record *record, const struct acl_identity *identity,
+                         const struct windows_entry *found)
+{
+    return record->type == JOURNAL_OBJECT && record->labels && record->identity.directory &&
+           same_level(&record->label, found) && acl_path_covers(record->identity.path, identity->path);
+}
+
+/* The nearest directory decides: one that had the label before the run gives it without the run too. */
 bool claims_made_in(const struct journal_records *records, const struct acl_identity *identity,
                     const struct windows_descriptor *found)
 {
+    const struct journal_record *nearest = NULL;
     if (!records->settled || !found->labelled || (found->label.flags & WINDOWS_INHERITED) == 0)
         return false;
-    for (uint32_t i = 0; i < records->count; i++)
-        if (made_in(&records->items[i], identity, found))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < records->count; i++) {
+        const struct journal_record *record = &records->items[i];
+        if (passes_label(record, identity, &found->label) &&
+            (nearest == NULL || strlen(record->identity.path) > strlen(nearest->identity.path)))
+            nearest = record;
+    }
+    return nearest != NULL &&
+           !(nearest->before.labelled && same_level(&nearest->before.label, &found->label));
 }
 
 bool claims_any_made_in(const struct claims *claims, const struct acl_identity *identity,

@@ -258,6 +258,19 @@ static void a_label_is_given_to_each_object_and_taken_from_what_was_made_meanwhi
     assert_nothing_left(it->world, &left);
 }
 
+static void what_was_made_where_the_label_was_before_keeps_it(void **state)
+{
+    struct spread_case *it = *state;
+    struct journal_sentences left = {0};
+    assert_null(spread(it, "C:\\w", WINDOWS_ENTRY_ALLOW, 0x1301bf, true));
+    put(it->world, "C:\\w\\low\\made", "text", NULL);
+    journal_end(it->journal, &left);
+    assert_true(look(it, "C:\\w\\low\\made")->labelled);
+    assert_string_equal(own_entries(it, "C:\\w\\low\\made"), "");
+    assert_true(acl_memory_delete(it->world->memory, "C:\\w\\low\\made"));
+    assert_nothing_left(it->world, &left);
+}
+
 static void what_was_made_keeps_its_label_while_another_run_labels_the_tree(void **state)
 {
     struct spread_case *it = *state;
@@ -308,6 +321,7 @@ int main(void)
         TEST(a_directory_that_was_replaced_before_it_is_listed_leads_nowhere),
         TEST(a_walk_can_be_stopped),
         TEST(a_label_is_given_to_each_object_and_taken_from_what_was_made_meanwhile),
+        TEST(what_was_made_where_the_label_was_before_keeps_it),
         TEST(what_was_made_keeps_its_label_while_another_run_labels_the_tree),
         TEST(more_objects_than_one_batch_are_all_reached),
     };
