@@ -1,12 +1,13 @@
 /* acl.h - the operations on objects of a file system that applying, journalling and reverting are made of.
  *
- * acl_windows() is the machine. acl_memory.h is a tree in memory for unit tests on any system; acl_sidecar.h, in
- * the build for tests alone, takes files from the machine and keeps their descriptors beside it, because Wine
- * does not keep them.
+ * acl_windows() is the machine. acl_memory.h is a tree in memory for unit tests on any system; acl_sidecar.h,
+ * in the build for tests alone, takes files from the machine and keeps their descriptors beside it, because
+ * Wine does not keep them.
  *
- * Nothing here follows a link or junction at the end of a path, and nothing reaches any object but the one that
- * is open: no descriptor of another is touched, whatever an entry says of inheritance (spread.h carries entries
- * on). An operation returns ACL_OK or the error number of Windows; those that callers tell apart have names.
+ * Nothing here follows a link or junction at the end of a path, and nothing reaches any object but the one
+ * that is open: no descriptor of another is touched, whatever an entry says of inheritance (spread.h carries
+ * entries on). An operation returns ACL_OK or the error number of Windows; those that callers tell apart have
+ * names.
  */
 #pragma once
 
@@ -61,8 +62,8 @@ struct acl_operations {
     /* Names of what lies in a directory, in no order. */
     uint32_t (*list)(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
                      struct acl_names *names);
-    /* A new directory (`content` NULL) or file at `path`, open for ACL_WRITE | ACL_REMOVE, and ACL_WRITE_LABEL
-     * if that is allowed; ACL_EXISTS if anything is there. */
+    /* A new directory (`content` NULL) or file at `path`, open for ACL_WRITE | ACL_REMOVE, and
+     * ACL_WRITE_LABEL if that is allowed; ACL_EXISTS if anything is there. */
     uint32_t (*make)(const struct acl_operations *acl, struct arena *arena, const char *path,
                      const char *content, struct acl_object **object);
     /* Another name in the same directory; ACL_EXISTS if it is taken. */
@@ -75,7 +76,8 @@ struct acl_operations {
     void (*close)(const struct acl_operations *acl, struct acl_object *object);
 };
 
-/* The file systems of this machine, by handles (acl_win32.c); in the build for tests those of acl_sidecar.h. */
+/* The file systems of this machine, by handles (acl_win32.c); in the build for tests those of
+ * acl_sidecar.h. */
 const struct acl_operations *acl_windows(struct arena *arena);
 
 bool acl_identity_same(const struct acl_identity *a, const struct acl_identity *b);

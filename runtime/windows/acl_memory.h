@@ -20,8 +20,8 @@ struct acl_memory;
 struct acl_memory *acl_memory_make(struct arena *arena, struct acl_fault *fault);
 const struct acl_operations *acl_memory_operations(const struct acl_memory *memory);
 
-/* A new object whose directory is there, with the descriptor of this text (windows_descriptor_read), or NULL: the
- * one that it inherits. `content` NULL: a directory. False if it cannot be made. */
+/* A new object whose directory is there, with the descriptor of this text (windows_descriptor_read), or
+ * NULL: the one that it inherits. `content` NULL: a directory. False if it cannot be made. */
 bool acl_memory_add(struct acl_memory *memory, const char *path, const char *content, const char *text);
 
 /* A junction at `path` to a directory. */

@@ -221,7 +221,8 @@ static uint32_t machine_write_entries(const struct acl_operations *acl, struct a
     if (!windows_descriptor_write(&dacl, &bytes))
         return ERROR_INVALID_ACL;
     SECURITY_DESCRIPTOR_RELATIVE *header = (void *)bytes.bytes;
-    /* What stands for "no DACL" must be said; and that entries came by inheritance is kept only on request. */
+    /* What stands for "no DACL" must be said; and that entries came by inheritance is kept only on
+     * request. */
     header->Control |= SE_DACL_PRESENT;
     if (dacl.dacl_auto_inherited)
         header->Control |= SE_DACL_AUTO_INHERIT_REQ;

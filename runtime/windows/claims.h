@@ -1,5 +1,5 @@
-/* claims.h - what other runs have on an object: a label or a placeholder that two runs use stays until the last of
- * them takes it back, and that one puts back what the first has found.
+/* claims.h - what other runs have on an object: a label or a placeholder that two runs use stays until the
+ * last of them takes it back, and that one puts back what the first has found.
  *
  * Whoever calls holds the turn, so that no other run writes meanwhile.
  */
@@ -31,14 +31,15 @@ struct claims {
 /* The records of all journals but the one named `except`. */
 struct claims claims_load(const struct journal_place *place, struct arena *arena, const char *except);
 
-/* `found`, which an object has, as it was before the runs in `claims` and `own`: a label that it has from them is
- * as the first found it, and so is an absent DACL. */
+/* `found`, which an object has, as it was before the runs in `claims` and `own`: a label that it has from
+ * them is as the first found it, and so is an absent DACL. */
 struct windows_descriptor claims_original(const struct claims *claims, const struct journal_records *own,
                                           const struct acl_identity *identity,
                                           const struct windows_descriptor *found);
 
-/* Whether an object without a record has the label `found` because it was made inside a directory that the run of
- * `records` has labelled, all that had been there before having records; and the same for any of `claims`. */
+/* Whether an object without a record has the label `found` because it was made inside a directory that the
+ * run of `records` has labelled, all that had been there before having records; and the same for any of
+ * `claims`. */
 bool claims_made_in(const struct journal_records *records, const struct acl_identity *identity,
                     const struct windows_descriptor *found);
 bool claims_any_made_in(const struct claims *claims, const struct acl_identity *identity,
@@ -52,8 +53,8 @@ bool claims_conflict(const struct claims *claims, const struct acl_identity *ide
 bool claims_label(const struct claims *claims, const struct acl_identity *identity,
                   const struct windows_entry *label);
 
-/* What was noted of the placeholder of record `number` when it was made; NULL: nothing, or it is gone again, which
- * *gone says. */
+/* What was noted of the placeholder of record `number` when it was made; NULL: nothing, or it is gone
+ * again, which *gone says. */
 const struct acl_identity *claims_made(const struct journal_records *records, uint32_t number, bool *gone);
 
 /* The record of the placeholder that the object is in `records`, or NULL. */

@@ -74,7 +74,8 @@ struct windows_descriptor edit_remove(struct arena *arena, const struct windows_
     return edited;
 }
 
-/* An object inherits an entry that passes on to its kind. Entries of a run pass on to both kinds or to none. */
+/* An object inherits an entry that passes on to its kind. Entries of a run pass on to both kinds or to
+ * none. */
 static bool passes_on(const struct windows_entry *entry, const struct sid_list *sids)
 {
     return is_own(entry, sids) && (entry->flags & BOTH) == BOTH;

@@ -15,23 +15,23 @@ struct sid_list {
 bool sid_list_holds(const struct sid_list *sids, const struct windows_sid *sid);
 void sid_list_add(struct arena *arena, struct sid_list *sids, const struct windows_sid *sid);
 
-/* `descriptor` with explicit entries added. No DACL becomes one that opens the object to everybody: whoever had
- * access keeps it. */
+/* `descriptor` with explicit entries added. No DACL becomes one that opens the object to everybody:
+ * whoever had access keeps it. */
 struct windows_descriptor edit_add(struct arena *arena, const struct windows_descriptor *descriptor,
                                    const struct windows_entry *entries, uint32_t count);
 
 /* Whether a DACL may be one that edit_add has made. */
 bool edit_may_be_opened(const struct windows_descriptor *descriptor);
 
-/* `descriptor` without entries of `sids`. `opened`: edit_add found no DACL; if nothing but what it put there for
- * that is left, there is none again. */
+/* `descriptor` without entries of `sids`. `opened`: edit_add found no DACL; if nothing but what it put
+ * there for that is left, there is none again. */
 struct windows_descriptor edit_remove(struct arena *arena, const struct windows_descriptor *descriptor,
                                       const struct sid_list *sids, bool opened);
 
-/* What an object that is there already has to take over from its directory: `descriptor` with those entries of
- * `sids` that it inherits, in the order of the directory and in front of what it inherits otherwise; earlier
- * inherited ones of `sids` go. A protected object takes the denies alone, as entries of its own; one without a
- * DACL takes all as entries of its own. */
+/* What an object that is there already has to take over from its directory: `descriptor` with those
+ * entries of `sids` that it inherits, in the order of the directory and in front of what it inherits
+ * otherwise; earlier inherited ones of `sids` go. A protected object takes the denies alone, as entries of
+ * its own; one without a DACL takes all as entries of its own. */
 struct windows_descriptor edit_inherit(struct arena *arena, const struct windows_descriptor *directory,
                                        const struct windows_descriptor *descriptor, bool is_directory,
                                        const struct sid_list *sids);

@@ -1,8 +1,8 @@
 /* fault.h - steps between which a build for tests can be killed; in every other build there are none.
  *
- * SBX_TEST_DIE_AT=N in the environment of such a build ends the process before its step number N (from 0), as a
- * kill does, and with SBX_TEST_PAUSE_AT=N it sleeps there for a second. SBX_TEST_DISK=N leaves room for N bytes
- * of journal.
+ * SBX_TEST_DIE_AT=N in the environment of such a build ends the process before its step number N (from 0), as
+ * a kill does, and with SBX_TEST_PAUSE_AT=N it sleeps there for a second. SBX_TEST_DISK=N leaves room for N
+ * bytes of journal.
  */
 #pragma once
 

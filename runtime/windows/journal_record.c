@@ -279,7 +279,7 @@ static bool is_tree(const struct journal_records *records, uint32_t number)
     return false;
 }
 
-/* --- finding ---------------------------------------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------------------------------------- */
 
 static uint32_t head_of(const struct journal_records *records, const struct acl_identity *identity)
 {

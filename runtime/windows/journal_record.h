@@ -2,9 +2,9 @@
  *
  *   length u32, checksum u32 (CRC-32 of all that follows), number u32 (0, 1, 2, ...), type u32, payload
  *
- * Numbers are little-endian. A reader takes records for as long as length, checksum and number are right. What
- * follows then is the tail of a write that did not end, unless a whole record stands in it: then the file is
- * damaged, and the records that can still be read count.
+ * Numbers are little-endian. A reader takes records for as long as length, checksum and number are right.
+ * What follows then is the tail of a write that did not end, unless a whole record stands in it: then the
+ * file is damaged, and the records that can still be read count.
  */
 #pragma once
 
@@ -70,8 +70,8 @@ size_t journal_record_read(struct arena *arena, const char *bytes, size_t length
 void journal_records_add(struct arena *arena, struct journal_records *records,
                          const struct journal_record *record);
 
-/* The records of changes to one object, the last one first: the one before `after`, or the last if that is NULL.
- * NULL: there is none. However many records there are of other objects. */
+/* The records of changes to one object, the last one first: the one before `after`, or the last if that is
+ * NULL. NULL: there is none. However many records there are of other objects. */
 const struct journal_record *journal_records_of(const struct journal_records *records,
                                                 const struct acl_identity *identity,
                                                 const struct journal_record *after);

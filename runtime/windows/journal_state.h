@@ -1,4 +1,5 @@
-/* journal_state.h - a journal in memory: shared by what writes, spreads and takes back, and by nothing else. */
+/* journal_state.h - a journal in memory: shared by what writes, spreads and takes back, and by nothing
+ * else. */
 #pragma once
 
 #include "runtime/windows/descriptor_edit.h"
@@ -16,8 +17,8 @@ struct journal {
     bool broken; /* a write failed: nothing may be changed any more */
 };
 
-/* A record for the file; journal_write puts all that were added there, on the disk if `flush`. NULL, or what went
- * wrong. */
+/* A record for the file; journal_write puts all that were added there, on the disk if `flush`. NULL, or
+ * what went wrong. */
 const char *journal_add(struct journal *journal, struct journal_record record);
 const char *journal_write(struct journal *journal, bool flush);
 
@@ -33,8 +34,8 @@ struct journal_step {
     uint32_t number;
 };
 
-/* With the turn held: writes the records, makes the changes, reads back and compares; `arena` is for what is not
- * needed afterwards. NULL, or what went wrong (in the journal's own arena, as all such answers). */
+/* With the turn held: writes the records, makes the changes, reads back and compares; `arena` is for what
+ * is not needed afterwards. NULL, or what went wrong (in the journal's own arena, as all such answers). */
 const char *journal_carry_out(struct journal *journal, struct arena *arena, struct journal_step *steps,
                               uint32_t count);
 

@@ -1,7 +1,7 @@
 /* journal_store.h - the directory in which journals lie, and the turn: a thin layer below journal.h.
  *
- * journal_store_open is %LOCALAPPDATA%\sbx\journal (journal_store_win32.c). Unit tests keep one in memory, which
- * can fail at any step.
+ * journal_store_open is %LOCALAPPDATA%\sbx\journal (journal_store_win32.c). Unit tests keep one in memory,
+ * which can fail at any step.
  */
 #pragma once
 
@@ -43,10 +43,10 @@ struct journal_store {
 
 enum { JOURNAL_PATIENCE = 30000 }; /* milliseconds */
 
-/* Makes the directory, closed to everybody but the user, where it is missing; refuses one that another user owns
- * or that is a link. NULL with *error set. */
+/* Makes the directory, closed to everybody but the user, where it is missing; refuses one that another
+ * user owns or that is a link. NULL with *error set. */
 const struct journal_store *journal_store_open(struct arena *arena, const char **error);
 
-/* The directory itself, "C:\Users\me\AppData\Local\sbx", which no command may read: see apply.h. NULL with *error
- * set. */
+/* The directory itself, "C:\Users\me\AppData\Local\sbx", which no command may read: see apply.h. NULL with
+ * *error set. */
 const char *journal_state_directory(struct arena *arena, const char **error);

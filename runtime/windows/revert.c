@@ -272,7 +272,8 @@ uint32_t revert_open_placeholder(const struct journal_place *place, struct arena
     return acl->open(acl, arena, record->maker, access, object);
 }
 
-/* Removes it if nobody has made anything of it: it is called as before, and what it holds is what was put there. */
+/* Removes it if nobody has made anything of it: it is called as before, and what it holds is what was put
+ * there. */
 static void remove_placeholder(struct revert *revert, struct arena *arena, const struct claims *claims,
                                const struct journal_record *record)
 {

@@ -88,7 +88,8 @@ static const struct windows_entry *label_of(const struct journal *journal, struc
 
 /* --- one directory -------------------------------------------------------------------------------------- */
 
-/* An object that cannot be changed stays closed to the command; where something is denied, that is no comfort. */
+/* An object that cannot be changed stays closed to the command; where something is denied, that is no
+ * comfort. */
 static const char *left_out(struct spread *spread, const char *path, bool needed, uint32_t code)
 {
     struct arena *arena = spread->journal->place.arena;

@@ -1,5 +1,5 @@
-/* walk.h - going through all that lies below a directory, without following a link on the way: one is opened as
- * it is, and lists nothing.
+/* walk.h - going through all that lies below a directory, without following a link on the way: one is opened
+ * as it is, and lists nothing.
  *
  * Others may move things meanwhile: what turns out to lie elsewhere is not touched.
  */
@@ -12,8 +12,8 @@ struct walk_directory {
     const void *carried; /* what `visit` gave it */
 };
 
-/* One directory that is open for ACL_LIST, and the names in it: looks at each, and calls walk_push for those that
- * are directories to go on with. `arena` lasts for this call. NULL, or why to stop. */
+/* One directory that is open for ACL_LIST, and the names in it: looks at each, and calls walk_push for
+ * those that are directories to go on with. `arena` lasts for this call. NULL, or why to stop. */
 typedef const char *walk_visit(void *context, struct arena *arena, struct acl_object *directory,
                                const struct acl_identity *identity, const void *carried,
                                const struct acl_names *names);

@@ -1,4 +1,5 @@
-/* journal_memory.h - launchers that share a disk in memory, keep journals on it and are killed at any step. */
+/* journal_memory.h - launchers that share a disk in memory, keep journals on it and are killed at any
+ * step. */
 #pragma once
 
 #include "runtime/windows/acl_memory.h"

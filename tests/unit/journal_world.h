@@ -1,4 +1,5 @@
-/* journal_world.h - a small tree with every kind of descriptor, and runs that change all that a run can change. */
+/* journal_world.h - a small tree with every kind of descriptor, and runs that change all that a run can
+ * change. */
 #pragma once
 
 #include "runtime/windows/journal.h"

@@ -1,9 +1,10 @@
-/* What a run changes on Windows is taken back byte for byte, wherever its launcher is killed and however often. */
+/* What a run changes on Windows is taken back byte for byte, wherever its launcher is killed and however
+ * often. */
 #include "runtime/windows/journal_record.h"
 
 #include "tests/unit/journal_world.h"
 
-/* --- one run ---------------------------------------------------------------------------------------------- */
+/* --- one run -------------------------------------------------------------------------------------------- */
 
 static void a_run_that_ends_leaves_nothing(void **state)
 {
@@ -140,7 +141,7 @@ static void what_was_made_in_the_sandbox_is_cleaned_after_a_loss_of_power(void *
     arena_destroy(world->arena);
 }
 
-/* --- files that are not as they should be ------------------------------------------------------------------- */
+/* --- files that are not as they should be --------------------------------------------------------------- */
 
 static void a_damaged_journal_is_set_aside_and_what_can_be_read_is_taken_back(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include "tests/unit/journal_world.h"
 
-/* --- others on the same objects ----------------------------------------------------------------------------- */
+/* --- others on the same objects ------------------------------------------------------------------------- */
 
 static void two_runs_share_labels_and_placeholders_until_the_last_ends(void **state)
 {
@@ -102,7 +102,7 @@ static void what_others_do_to_an_object_meanwhile_stays(void **state)
     arena_destroy(world->arena);
 }
 
-/* --- objects that are not where they were ------------------------------------------------------------------- */
+/* --- objects that are not where they were --------------------------------------------------------------- */
 
 static void an_object_that_was_moved_is_found(void **state)
 {
@@ -216,7 +216,7 @@ static void another_object_at_the_same_path_is_not_changed(void **state)
     arena_destroy(world->arena);
 }
 
-/* --- any order of things ------------------------------------------------------------------------------------- */
+/* --- any order of things -------------------------------------------------------------------------------- */
 
 static uint32_t draw(uint32_t *random, uint32_t below)
 {

@@ -1,4 +1,5 @@
-/* What a run opens or closes at a directory holds for what is there already as for what is made later, and leads nowhere else. */
+/* What a run opens or closes at a directory holds for what is there already as for what is made later, and
+ * leads nowhere else. */
 #include "tests/unit/journal_world.h"
 
 struct spread_case {

@@ -28,7 +28,7 @@ static int fail(const char *error)
     return 1;
 }
 
-/* --- a tree ----------------------------------------------------------------------------------------------- */
+/* --- a tree --------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *content, *descriptor; /* content NULL: a directory; descriptor NULL: the usual one */
@@ -90,7 +90,7 @@ static int dump(const struct tool *tool, const char *path)
     return 0;
 }
 
-/* --- a run ------------------------------------------------------------------------------------------------ */
+/* --- a run ---------------------------------------------------------------------------------------------- */
 
 static const char *give(const struct tool *tool, struct journal *journal, const char *name, unsigned run,
                         uint8_t type, uint8_t flags, uint32_t mask, bool labels)
@@ -181,8 +181,8 @@ static int examine(const struct tool *tool)
     return 0;
 }
 
-/* Wine keeps descriptors of events, if of no file: each of these lists is written and read back by the operations
- * that a machine's files get. */
+/* Wine keeps descriptors of events, if of no file: each of these lists is written and read back by the
+ * operations that a machine's files get. */
 static int describe_event(const struct tool *tool)
 {
     static const char *const lists[] = {
