@@ -52,6 +52,7 @@ struct trial {
     bool managed[STATEMENTS_MOST];
     uint32_t count;
     struct places roots[ROOTS];
+    const char *foreign[ROOTS]; /* of a repository: what is denied and not granted; or NULL */
     const char *const *
         there; /* what is on the machine, directories first; files are "k" and what has a point in its name */
     uint32_t there_count;
@@ -68,15 +69,17 @@ static void root_put(struct trial *trial, enum root root, const char *path)
     places->paths[places->count++] = path;
 }
 
-static struct root_value root_value_of(struct arena *arena, enum root root, const struct places *places)
+static struct root_value root_value_of(struct arena *arena, const struct trial *trial, enum root root)
 {
-    const char **paths = arena_array(arena, PLACES_MOST, sizeof *paths);
+    const struct places *places = &trial->roots[root];
+    const char **paths = arena_array(arena, PLACES_MOST + 1, sizeof *paths);
     memcpy(paths, places->paths, sizeof places->paths);
+    paths[places->count] = trial->foreign[root];
     struct root_value value = {
         .state = places->count == 0 ? ROOT_UNSET : ROOT_BOUND, .paths = paths, .count = places->count};
     if (root_of_repository(root)) {
         value.deny_paths = value.paths;
-        value.deny_count = value.count;
+        value.deny_count = value.count + (trial->foreign[root] != NULL);
     }
     /* None is no repository without them. */
     if (root_is_found(root))
@@ -88,8 +91,7 @@ static struct bindings bindings_of(struct arena *arena, const struct trial *tria
 {
     struct bindings bindings = {.system = SYSTEM_WINDOWS, .environment_known = true};
     for (uint32_t i = 0; i < COUNT(roots); i++)
-        bindings.roots[roots[i]] = bindings.managed_roots[roots[i]] =
-            root_value_of(arena, roots[i], &trial->roots[roots[i]]);
+        bindings.roots[roots[i]] = bindings.managed_roots[roots[i]] = root_value_of(arena, trial, roots[i]);
     return bindings;
 }
 
@@ -141,7 +143,7 @@ static bool emit_symbolic(struct outcome *outcome, const struct policy *policy, 
            emit_windows(&(struct emit_request){.arena = outcome->arena,
                                                .policy = policy,
                                                .bound = bound,
-                                               .version = "0",
+                                               .version = SBX_VERSION,
                                                .architecture = "x86_64",
                                                .output_name = "t.xml",
                                                .accepted = accepted,
@@ -366,12 +368,14 @@ static bool begins_alike(const char *path, const char *other)
     return length == strcspn(other, "/ ") && strncmp(path, other, length) == 0;
 }
 
-/* An exception that begins with another root than its deny may stay closed (docs/windows.md). */
-static bool excepts_another_root(const struct trial *trial)
+/* An exception that begins with another root than its deny, and what a limit leaves of another root, may stay closed
+ * (docs/windows.md). */
+static bool speaks_across_roots(const struct trial *trial)
 {
     for (uint32_t i = 0; i < trial->count; i++) {
         const char *except = strstr(trial->statements[i], " except ");
-        if (except != NULL && !begins_alike(strpbrk(trial->statements[i], "$D"), except + 8))
+        if (strncmp(trial->statements[i], "limit", 5) == 0 ||
+            (except != NULL && !begins_alike(strpbrk(trial->statements[i], "$D"), except + 8)))
             return true;
     }
     return false;
@@ -379,7 +383,7 @@ static bool excepts_another_root(const struct trial *trial)
 
 static bool says_less(const struct trial *trial, const struct outcome *outcome)
 {
-    if (excepts_another_root(trial))
+    if (speaks_across_roots(trial))
         return true;
     const struct note_list *lists[] = {&outcome->notes, &outcome->launched};
     for (uint32_t i = 0; i < COUNT(lists); i++)
@@ -478,7 +482,8 @@ static void trial_print(const struct trial *trial, const struct outcome *outcome
         print_error("$%s:", root_names[roots[i]]);
         for (uint32_t j = 0; j < trial->roots[roots[i]].count; j++)
             print_error(" %s", trial->roots[roots[i]].paths[j]);
-        print_error("\n");
+        print_error("%s%s\n", trial->foreign[roots[i]] != NULL ? " and denied " : "",
+                    trial->foreign[roots[i]] != NULL ? trial->foreign[roots[i]] : "");
     }
     print_error("there:");
     for (uint32_t i = 0; i < trial->there_count; i++)
@@ -654,6 +659,10 @@ static void random_roots(struct chance *chance, struct trial *trial)
         for (; count > 0; count--)
             root_put(trial, roots[i], PICK(chance, places));
     }
+    if (below(chance, 4) == 0)
+        trial->foreign[ROOT_REPO] = PICK(chance, places);
+    if (below(chance, 4) == 0)
+        trial->foreign[ROOT_GITDIR] = PICK(chance, places);
     if (below(chance, 2) == 0)
         trial->roots[ROOT_HOME] = (struct places){{"D:/x"}, 1};
 }
@@ -728,8 +737,8 @@ static const struct known {
     {{"grant write $GITDIR", "deny write $GITDIR/a/b"}, {{ROOT_GITDIR, {"D:/x", "D:/x/a/b"}}}, false},
     /* a pattern's deny of writing inside what may not be read */
     {{"accept fs.closed on windows because \"a test\"", "accept net.closed on windows because \"a test\"",
-      "deny write $TMP/?/b", "deny $CONFIG/a"},
-     {{ROOT_TMP, {"D:/x"}}, {ROOT_CONFIG, {"D:/x"}}},
+      "deny write $TMP/?/b", "deny $CONFIG/a", "auto grant write $CACHE/a"},
+     {{ROOT_TMP, {"D:/x"}}, {ROOT_CONFIG, {"D:/x"}}, {ROOT_CACHE, {"D:/y"}}},
      false},
     /* a grant that changes nothing until another root lies around it */
     {{"grant write $WORK", "grant write $WORK/a/b", "grant read $TMP"},
