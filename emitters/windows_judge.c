@@ -230,6 +230,37 @@ static const char *lacking_for_label(const struct judge *judge, const struct win
     return NULL;
 }
 
+static bool is_closed_at(const struct judge *judge, const char *path, uint32_t denies)
+{
+    for (uint32_t i = 0; i < judge->spec->object_count; i++) {
+        const struct windows_object *object = &judge->spec->objects[i];
+        for (uint32_t j = 0; object->cap && j < object->ace_count; j++)
+            if (object->aces[j].deny && object->aces[j].inherit && (denies & ~object->aces[j].mask) == 0 &&
+                windows_path_equal(object->path, path))
+                return true;
+    }
+    return false;
+}
+
+/* Where a root turns out to lie in another, a deny below it has to be said to hold there. */
+static const char *lacking_deny(const struct judge *judge, const struct bound_rule *rule)
+{
+    const char *path = rule->at.path != NULL ? windows_path_from_model(judge->arena, rule->at.path) : NULL;
+    uint32_t denies = rule->rule->level == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE;
+    if (judge->spec->tier != WINDOWS_APPCONTAINER || rule->dropped || rule->itself ||
+        rule->rule->kind != RULE_DENY || rule->at.pattern || rule->except_count > 0 || path == NULL ||
+        windows_path_problem(path) != NULL || windows_path_is_of_system(path) ||
+        is_closed_at(judge, path, denies))
+        return NULL;
+    for (uint32_t i = 0; i < judge->spec->object_count; i++) {
+        const struct windows_object *other = &judge->spec->objects[i];
+        if (has_entry(other, false) && !is_required(judge, path, other->path))
+            return arena_format(judge->arena, "nothing closes %s in %s", escape_string(judge->arena, path),
+                                escape_string(judge->arena, other->path));
+    }
+    return NULL;
+}
+
 static const char *found_conditions(const struct judge *judge)
 {
     const char *problem = NULL;
@@ -238,6 +269,8 @@ static const char *found_conditions(const struct judge *judge)
         if (problem == NULL && has_entry(&judge->spec->objects[i], false))
             problem = lacking_for_grant(judge, &judge->spec->objects[i]);
     }
+    for (uint32_t i = 0; i < judge->bound->rules.count && problem == NULL; i++)
+        problem = lacking_deny(judge, &judge->bound->rules.items[i]);
     return problem != NULL ? problem : "complete";
 }
 
