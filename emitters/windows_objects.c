@@ -62,6 +62,11 @@ static int compare_objects(const void *a, const void *b)
 {
     const struct windows_object *left = a, *right = b;
     int order = windows_path_compare(left->path, right->path);
+    /* Rules stand in a compiled policy in another order than in its text, and its specification is the same. */
+    if (order == 0)
+        order = left->cap != right->cap ? left->cap - right->cap
+                : left->cap             ? strcmp(left->rule, right->rule)
+                                        : 0;
     return order != 0 ? order : left->line < right->line ? -1 : 1;
 }
 
@@ -159,6 +164,19 @@ static const struct bound_policy *bound_as_held(struct arena *arena, const struc
     return held;
 }
 
+static int compare_matches(const void *a, const void *b)
+{
+    const struct windows_match *left = a, *right = b;
+    int order = strcmp(left->pattern, right->pattern);
+    return order != 0 ? order : strcmp(left->rule, right->rule);
+}
+
+static void finish_matches(struct windows_acl *acl)
+{
+    if (acl->matches.count > 1)
+        qsort(acl->matches.items, acl->matches.count, sizeof *acl->matches.items, compare_matches);
+}
+
 struct windows_acl windows_acl_of(const struct emit_request *request, enum windows_tier tier)
 {
     const struct bound_policy *bound = bound_as_held(request->arena, request->bound);
@@ -176,6 +194,7 @@ struct windows_acl windows_acl_of(const struct emit_request *request, enum windo
     windows_build_matches(&build);
     windows_build_requires(&build);
     windows_acl_finish(build.arena, &build.acl);
+    finish_matches(&build.acl);
     finish_requires(&build.acl);
     return build.acl;
 }

@@ -502,6 +502,15 @@ static void trial_print(const struct trial *trial, const struct outcome *outcome
         print_error("%s\n", outcome->launched.items[i].text);
 }
 
+/* The .bin beside it gives the same specification, so that a managed layer is no reason to refuse it. */
+static bool is_foreign(const struct outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->launched.count; i++)
+        if (outcome->launched.items[i].code == SBX470_SPECIFICATION_MANAGED)
+            return true;
+    return false;
+}
+
 static bool holds(const struct trial *trial, struct counts *counts)
 {
     struct outcome outcome = launch(trial);
@@ -525,7 +534,7 @@ static bool holds(const struct trial *trial, struct counts *counts)
             counts->tiers[outcome.spec->tier]++;
             good = nodes_agree(&machine, &meant, counts) && missing_stay(&machine, &meant, counts);
         }
-    } else if (outcome.compiled && outcome.launched.errors == 0) {
+    } else if (outcome.compiled && (outcome.launched.errors == 0 || is_foreign(&outcome))) {
         good = false;
     }
     if (!good && !counts->quiet)
@@ -899,7 +908,7 @@ static void usual_machines_are_not_refused(void **state)
     }
 }
 
-enum { TRIALS = 3000 };
+enum { TRIALS = 2500 };
 
 static uint32_t rounds(void)
 {
