@@ -337,6 +337,19 @@ static void ask_taken(const struct judge *judge, struct query_set *set)
     }
 }
 
+/* An exception that the policy needs has to stand in the specification: what a launch records comes from there. */
+static void ask_accepted(const struct judge *judge, struct query_set *set)
+{
+    struct note_list unheard = note_list_in(judge->arena);
+    struct control_need needs[CONTROLS];
+    const struct rule *accepted[CONTROLS] = {0};
+    controls_needed(judge->bound, needs);
+    (void)controls_check(judge->bound, CONTROL_TARGET_WINDOWS, needs, accepted, &unheard);
+    for (int i = 0; i < CONTROLS; i++)
+        if (accepted[i] != NULL)
+            queries_add_name(set, QUERY_FACT, arena_join(judge->arena, exception, control_names[i]));
+}
+
 void judge_list_names(const struct judge *judge, struct query_set *set)
 {
     const struct windows_environment *environment = &judge->spec->environment;
@@ -354,6 +367,7 @@ void judge_list_names(const struct judge *judge, struct query_set *set)
     for (uint32_t i = 0; i < judge->spec->accepted_count; i++)
         queries_add_name(set, QUERY_FACT,
                          arena_join(judge->arena, exception, judge->spec->accepted[i].control));
+    ask_accepted(judge, set);
     queries_add_name(set, QUERY_FACT, conditions);
     queries_add_name(set, QUERY_FACT, carried_out);
 }
