@@ -168,7 +168,7 @@ static const struct control_entry no_loopback =
            "start both sides of the connection inside, or deny it with deny network loopback");
 static const struct control_entry no_ports = CANNOT(
     "an AppContainer that reaches the local network can be reached from there, and ports are not told apart",
-    "grant listen any, or grant network internet alone");
+    "grant network any and grant listen any, or grant network internet alone");
 
 /* A writable place that lies below the fixed part of a pattern, or holds it. */
 static bool pattern_meets_writable(const struct bound_policy *bound, const struct windows_places *places,
