@@ -10,17 +10,24 @@ static void add_sentences(struct buffer *out, const struct journal_sentences *se
         buffer_format(out, "%s\n", report_safe(out->arena, sentences->items[i]));
 }
 
+static bool state_opened(struct arena *arena, struct journal_place *place, const char **state)
+{
+    const char *error = NULL;
+    if (launch_open_state(arena, place, state, &error))
+        return true;
+    report_line(arena, "%s", error);
+    return false;
+}
+
 uint32_t windows_recover(struct arena *arena)
 {
     struct journal_sentences done = {0}, left = {0};
     struct buffer out = buffer_in(arena);
     struct journal_place place;
-    const char *state, *error = NULL;
+    const char *state;
 
-    if (!launch_open_state(arena, &place, &state, &error)) {
-        report_line(arena, "%s", error);
+    if (!state_opened(arena, &place, &state))
         return EXIT_REFUSED;
-    }
     journal_recover(&place, &done, &left);
     own_directory_recover(arena, state);
     add_sentences(&out, &done);
@@ -35,12 +42,10 @@ uint32_t windows_doctor(struct arena *arena)
     struct journal_sentences found = {0};
     struct buffer out = buffer_in(arena);
     struct journal_place place;
-    const char *state, *error = NULL;
+    const char *state;
 
-    if (!launch_open_state(arena, &place, &state, &error)) {
-        report_line(arena, "%s", error);
+    if (!state_opened(arena, &place, &state))
         return EXIT_REFUSED;
-    }
     journal_doctor(&place, &found);
     add_sentences(&out, &found);
     if (found.count == 0)
