@@ -1,6 +1,7 @@
 #include "emitters/windows_elements.h"
 
 #include "base/vector.h"
+#include "emitters/windows_objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,18 +42,7 @@ struct windows_elements {
         struct windows_names *items;
         uint32_t count, capacity;
     } limits;
-    struct {
-        struct windows_require *items;
-        uint32_t count, capacity;
-    } requires;
-    struct {
-        struct windows_object *items;
-        uint32_t count, capacity;
-    } objects;
-    struct {
-        struct windows_match *items;
-        uint32_t count, capacity;
-    } matches;
+    struct windows_acl acl; /* as it stands in the document */
 };
 
 struct windows_elements *windows_elements_create(struct arena *arena)
@@ -203,7 +193,7 @@ static void start_require(struct windows_elements *elements, const struct window
 {
     struct windows_require require = {value_of(element, "path"), value_of(element, "not-below"),
                                       element->line};
-    VECTOR_PUSH(elements->arena, &elements->requires, require);
+    VECTOR_PUSH(elements->arena, &elements->acl.requires, require);
 }
 
 static void start_object(struct windows_elements *elements, const struct windows_element *element)
@@ -221,7 +211,7 @@ static void start_object(struct windows_elements *elements, const struct windows
         .rule = value_of(element, "rule"),
         .line = element->line,
     };
-    VECTOR_PUSH(elements->arena, &elements->objects, object);
+    VECTOR_PUSH(elements->arena, &elements->acl.objects, object);
     elements->in_match = false;
 }
 
@@ -229,7 +219,7 @@ static void start_match(struct windows_elements *elements, const struct windows_
 {
     struct windows_match match = {
         .pattern = value_of(element, "pattern"), .rule = value_of(element, "rule"), .line = element->line};
-    VECTOR_PUSH(elements->arena, &elements->matches, match);
+    VECTOR_PUSH(elements->arena, &elements->acl.matches, match);
     elements->in_match = true;
     elements->excepts = (struct text_list){0};
 }
@@ -249,9 +239,9 @@ static void start_label(struct windows_elements *elements, const struct windows_
                   (strstr(policy, "nx") != NULL ? WINDOWS_NO_EXECUTE_UP : 0u),
     };
     if (elements->in_match)
-        elements->matches.items[elements->matches.count - 1].label = label;
-    else if (elements->objects.count > 0)
-        elements->objects.items[elements->objects.count - 1].label = label;
+        elements->acl.matches.items[elements->acl.matches.count - 1].label = label;
+    else if (elements->acl.objects.count > 0)
+        elements->acl.objects.items[elements->acl.objects.count - 1].label = label;
 }
 
 static void start_ace(struct windows_elements *elements, const struct windows_element *element)
@@ -263,11 +253,12 @@ static void start_ace(struct windows_elements *elements, const struct windows_el
         .mask = (uint32_t)strtoul(value_of(element, "mask"), NULL, 16),
     };
     if (elements->in_match) {
-        elements->matches.items[elements->matches.count - 1].ace = ace;
+        elements->acl.matches.items[elements->acl.matches.count - 1].ace = ace;
         return;
     }
-    struct windows_object *object =
-        elements->objects.count > 0 ? &elements->objects.items[elements->objects.count - 1] : NULL;
+    struct windows_object *object = elements->acl.objects.count > 0
+                                        ? &elements->acl.objects.items[elements->acl.objects.count - 1]
+                                        : NULL;
     if (object != NULL && object->ace_count < sizeof object->aces / sizeof *object->aces)
         object->aces[object->ace_count++] = ace;
 }
@@ -324,7 +315,7 @@ static const char *text_taken(struct windows_elements *elements)
 
 static void end_match(struct windows_elements *elements)
 {
-    struct windows_match *match = &elements->matches.items[elements->matches.count - 1];
+    struct windows_match *match = &elements->acl.matches.items[elements->acl.matches.count - 1];
     match->excepts = elements->excepts.items;
     match->except_count = elements->excepts.count;
 }
@@ -382,12 +373,12 @@ static void fill(const struct windows_elements *elements, struct windows_spec *s
     spec->environment.set = names_of(&elements->set);
     spec->environment.limits = elements->limits.items;
     spec->environment.limit_count = elements->limits.count;
-    spec->requires = elements->requires.items;
-    spec->require_count = elements->requires.count;
-    spec->objects = elements->objects.items;
-    spec->object_count = elements->objects.count;
-    spec->matches = elements->matches.items;
-    spec->match_count = elements->matches.count;
+    spec->requires = elements->acl.requires.items;
+    spec->require_count = elements->acl.requires.count;
+    spec->objects = elements->acl.objects.items;
+    spec->object_count = elements->acl.objects.count;
+    spec->matches = elements->acl.matches.items;
+    spec->match_count = elements->acl.matches.count;
 }
 
 const struct windows_spec *windows_elements_finish(struct windows_elements *elements, const char **error)
