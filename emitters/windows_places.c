@@ -17,28 +17,18 @@ const char *windows_place_name(struct arena *arena, const char *model, const cha
 
 /* ---- spellings ---- */
 
-/* A path in both spellings, which have the same length, and the level of its rule. */
-struct name {
-    const char *path, *model;
-    enum level level;
-};
-
-struct names {
-    struct name *items;
-    uint32_t count, capacity;
-};
-
+/* Of names no more is known than both spellings, which have the same length, and the level of their rule. */
 static int compare_names(const void *a, const void *b)
 {
-    const struct name *left = a, *right = b;
+    const struct windows_place *left = a, *right = b;
     int order = windows_path_compare(left->path, right->path);
     return order != 0 ? order : strcmp(left->path, right->path);
 }
 
 /* The plain paths of the grants, or of the denies, of which a lowering grant may be one. */
-static struct names rules_of(struct arena *arena, const struct bound_policy *bound, bool denies)
+static struct windows_places rules_of(struct arena *arena, const struct bound_policy *bound, bool denies)
 {
-    struct names names = {0};
+    struct windows_places names = {0};
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
         const char *problem, *path;
@@ -48,7 +38,8 @@ static struct names rules_of(struct arena *arena, const struct bound_policy *bou
             continue;
         enum level level = rule->holds_as_deny_write ? LEVEL_READ : rule->rule->level;
         if ((path = windows_place_name(arena, rule->at.path, &problem)) != NULL)
-            VECTOR_PUSH(arena, &names, (struct name){path, rule->at.path, level});
+            VECTOR_PUSH(arena, &names,
+                        (struct windows_place){.path = path, .model = rule->at.path, .level = level});
     }
     if (names.count > 1)
         qsort(names.items, names.count, sizeof *names.items, compare_names);
@@ -77,21 +68,7 @@ struct windows_forms windows_forms_of(struct arena *arena, const char *model)
     return forms;
 }
 
-/* The first of the names that does not come before `path`. */
-static uint32_t first_name(const struct names *names, const char *path)
-{
-    uint32_t low = 0, high = names->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (windows_path_compare(names->items[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void respell(struct arena *arena, struct windows_forms *out, const struct names *grants,
+static void respell(struct arena *arena, struct windows_forms *out, const struct windows_places *grants,
                     const char *model)
 {
     const char *problem, *path = windows_place_name(arena, model, &problem);
@@ -102,7 +79,7 @@ static void respell(struct arena *arena, struct windows_forms *out, const struct
         if (path[length] != '\0' && path[length] != '\\')
             continue;
         above[length] = '\0';
-        for (uint32_t i = first_name(grants, above);
+        for (uint32_t i = windows_places_from(grants, above);
              i < grants->count && windows_path_equal(grants->items[i].path, above); i++)
             VECTOR_PUSH(arena, out, arena_join(arena, grants->items[i].model, model + length));
     }
@@ -117,15 +94,15 @@ static bool about_level(const struct bound_rule *rule)
            (kind == RULE_GRANT || kind == RULE_DENY || kind == RULE_LIMIT_READ || kind == RULE_LIMIT_WRITE);
 }
 
-static void add_name(struct arena *arena, struct names *names, const char *model)
+static void add_name(struct arena *arena, struct windows_places *names, const char *model)
 {
     const char *problem, *path = windows_place_name(arena, model, &problem);
     if (path != NULL && !path_of_variable(model))
-        VECTOR_PUSH(arena, names, (struct name){path, model, LEVEL_NONE});
+        VECTOR_PUSH(arena, names, (struct windows_place){.path = path, .model = model});
 }
 
 /* Each path that a rule or an exception names, and of those that are not ASCII both normal forms. */
-static void add_names(struct arena *arena, struct names *names, const struct bound_path *at)
+static void add_names(struct arena *arena, struct windows_places *names, const struct bound_path *at)
 {
     if (at->pattern)
         return;
@@ -134,9 +111,9 @@ static void add_names(struct arena *arena, struct names *names, const struct bou
         add_name(arena, names, forms.items[i]);
 }
 
-static struct names names_of(struct arena *arena, const struct bound_policy *bound)
+static struct windows_places names_of(struct arena *arena, const struct bound_policy *bound)
 {
-    struct names names = {0};
+    struct windows_places names = {0};
     const struct bound_path *last = NULL;
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
@@ -154,7 +131,7 @@ static struct names names_of(struct arena *arena, const struct bound_policy *bou
 
 /* The lowest level of the place under any spelling that a grant gives it; without a grant it is closed. */
 static struct windows_place place_at(struct arena *arena, const struct bound_policy *bound,
-                                     const struct names *grants, const struct name *name)
+                                     const struct windows_places *grants, const struct windows_place *name)
 {
     struct windows_place place = {.path = name->path, .model = name->model};
     struct windows_forms spellings = {0};
@@ -170,11 +147,11 @@ static struct windows_place place_at(struct arena *arena, const struct bound_pol
     return place;
 }
 
-static bool is_capped(const struct names *denies, const struct windows_place *place)
+static bool is_capped(const struct windows_places *denies, const struct windows_place *place)
 {
     if (place->level >= place->around)
         return false;
-    for (uint32_t i = first_name(denies, place->path);
+    for (uint32_t i = windows_places_from(denies, place->path);
          i < denies->count && windows_path_equal(denies->items[i].path, place->path); i++)
         if (denies->items[i].level <= place->level)
             return true;
@@ -183,8 +160,8 @@ static bool is_capped(const struct names *denies, const struct windows_place *pl
 
 struct windows_places windows_places_of(struct arena *arena, const struct bound_policy *bound)
 {
-    struct names grants = rules_of(arena, bound, false), denies = rules_of(arena, bound, true);
-    struct names names = names_of(arena, bound);
+    struct windows_places grants = rules_of(arena, bound, false), denies = rules_of(arena, bound, true);
+    struct windows_places names = names_of(arena, bound);
     struct windows_places places = {0};
     int32_t above = -1;
     for (uint32_t i = 0; i < names.count; i++) {
