@@ -385,8 +385,24 @@ static void pin_above(struct windows_build *build, const char *path, const struc
     }
 }
 
+/* An automatic grant on a root that is too wide at launch is left out; what remains open below it is known as its part by
+ * an object at the root. */
+static void pin_root(struct windows_build *build, const struct bound_rule *rule)
+{
+    const char *path = rule->at.path;
+    bool bare = path != NULL && (strcmp(path, "$WORK") == 0 || strcmp(path, "$TMP") == 0);
+    if (rule->dropped || rule->rule->kind != RULE_GRANT || !rule->rule->automatic || !bare ||
+        !windows_opens_below(build, path, LEVEL_NONE))
+        return;
+    struct windows_object object = {.path = path, .rule = arena_join(build->arena, "auto grant ", path)};
+    windows_object_add(build, &object, true, WINDOWS_DENY_DELETE);
+    VECTOR_PUSH(build->arena, &build->acl.objects, object);
+}
+
 void windows_build_pins(struct windows_build *build)
 {
+    for (uint32_t i = 0; i < build->bound->rules.count; i++)
+        pin_root(build, &build->bound->rules.items[i]);
     for (uint32_t i = 0; i < build->places.count; i++) {
         const struct windows_place *place = &build->places.items[i];
         if (place->around == LEVEL_WRITE)

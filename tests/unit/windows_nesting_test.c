@@ -415,12 +415,21 @@ static bool agrees(const struct question *question, const struct meant *meant, s
     return wrong == NULL;
 }
 
+/* The launcher refuses to make something there. */
+static bool lies_below_file(const struct windows_node *node)
+{
+    while (node->parent != NULL && node->parent->directory)
+        node = node->parent;
+    return node->parent != NULL;
+}
+
 static bool nodes_agree(const struct machine *machine, const struct meant *meant, struct counts *counts)
 {
     struct question question = {.machine = machine};
     for (uint32_t i = 0; i < machine->tree->count; i++) {
         question.node = machine->tree->items[i];
-        if (windows_tree_find(machine->fixture, question.node->path) != NULL)
+        if (windows_tree_find(machine->fixture, question.node->path) != NULL ||
+            lies_below_file(question.node))
             continue;
         question.made = windows_tree_find(machine->bare, question.node->path) == NULL;
         question.bare = windows_tree_at(machine->bare, question.node->path, question.node->directory);
@@ -741,6 +750,9 @@ static const struct known {
     {{"auto grant write $CACHE", "deny write $CACHE/a", "grant read $WORK"},
      {{ROOT_WORK, {"D:/y"}}, {ROOT_CACHE, {"D:/x"}}, {ROOT_HOME, {"D:/x/b"}}},
      false},
+    {{"auto grant write $WORK", "deny $WORK except $WORK/a"},
+     {{ROOT_WORK, {"D:/x"}}, {ROOT_HOME, {"D:/x/b"}}},
+     true},
     /* directories of one root that lie in each other, as those of a linked worktree do */
     {{"grant read $GITDIR/c", "grant write $GITDIR/a"}, {{ROOT_GITDIR, {"D:/x/b", "D:/x/b/a"}}}, false},
     {{"grant write $GITDIR", "deny write $GITDIR/a/b"}, {{ROOT_GITDIR, {"D:/x", "D:/x/a/b"}}}, false},
