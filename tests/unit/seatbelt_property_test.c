@@ -4,6 +4,8 @@
 
 #include "policy/pattern.h"
 
+#include "tests/unit/chance.h"
+
 #include <stdio.h>
 
 static bool is_above(const char *path, const char *below)
@@ -134,18 +136,6 @@ static void check_path(const struct made *made, const struct seatbelt_profile *p
 }
 
 /* ---- random policies ---- */
-
-struct chance {
-    uint64_t state;
-};
-
-static uint32_t below(struct chance *chance, uint32_t limit)
-{
-    chance->state ^= chance->state << 13;
-    chance->state ^= chance->state >> 7;
-    chance->state ^= chance->state << 17;
-    return (uint32_t)((chance->state >> 16) % limit);
-}
 
 /* None holds a byte beyond ASCII behind another one: in a deny `?` takes such bytes with it (docs/targets.md). */
 static const char *const names[] = {"a",         "b",        "c",      "q\"u",     "s p",  "(p)",

@@ -80,7 +80,7 @@ static void the_launcher_opens_what_policies_say(void **state)
 {
     struct chance chance = {6364136223846793005U};
     struct counts counts = {.quiet = true};
-    uint32_t count = rounds() / 10;
+    uint32_t count = rounds_of(POLICIES) / 10;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
         struct arena *arena = arena_create(0);

@@ -433,10 +433,3 @@ static inline void fail_shrunk(struct random_policy policy,
 }
 
 enum { POLICIES = 20000 };
-
-static inline uint32_t rounds(void)
-{
-    const char *divisor = getenv("SBX_DIVISOR");
-    int by = divisor != NULL ? atoi(divisor) : 1;
-    return POLICIES / (uint32_t)(by > 0 ? by : 1);
-}

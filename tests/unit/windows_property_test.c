@@ -110,7 +110,7 @@ static void specifications_open_what_policies_say(void **state)
 {
     struct chance chance = {88172645463325252U};
     struct counts counts = {.quiet = true};
-    uint32_t count = rounds();
+    uint32_t count = rounds_of(POLICIES);
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
         struct arena *arena = arena_create(0);
@@ -130,7 +130,7 @@ static void one_more_deny_gives_no_rights(void **state)
 {
     struct chance chance = {3935559000370003845U};
     struct counts counts = {.quiet = true};
-    uint32_t count = rounds() / 4;
+    uint32_t count = rounds_of(POLICIES) / 4;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
         struct arena *arena = arena_create(0);
@@ -151,7 +151,7 @@ static void a_policy_is_always_written_alike(void **state)
 {
     struct chance chance = {2463534242U};
     (void)state;
-    for (uint32_t i = 0; i < rounds() / 20; i++) {
+    for (uint32_t i = 0; i < rounds_of(POLICIES) / 20; i++) {
         struct arena *arena = arena_create(0);
         struct random_policy policy = random_policy_of(&chance, arena);
         assert_true(is_made_alike(&policy));

@@ -8,6 +8,8 @@
 #include "policy/pattern.h"
 #include "runtime/windows/resolve_bind.h"
 
+#include "tests/unit/chance.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,20 +20,6 @@
 #include <cmocka.h>
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
-
-/* ---- chance ---- */
-
-struct chance {
-    uint64_t state;
-};
-
-static inline uint32_t below(struct chance *chance, uint32_t limit)
-{
-    chance->state ^= chance->state << 13;
-    chance->state ^= chance->state >> 7;
-    chance->state ^= chance->state << 17;
-    return (uint32_t)((chance->state >> 16) % limit);
-}
 
 /* ---- rules ---- */
 
