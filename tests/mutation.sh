@@ -148,7 +148,7 @@ grant write $WORK
 grant read $WORK/vendor
 grant write $WORK/vendor/patches
 auto grant write $CACHE/tool
-deny $WORK/.env, $WORK/deep/er/key, $WORK/café
+deny $WORK/.env, $WORK/deep/er/key, $WORK/café, ~/.ssh
 deny $WORK/**/*.pem except $WORK/tests/fixtures
 deny write $WORK/.github/workflows
 deny exec $WORK/bin/tool.exe
@@ -156,8 +156,8 @@ grant network internet
 grant env CI, NODE_*
 deny env *_TOKEN
 POLICY
-    mutation "what is denied has an entry" emitters/windows_entries.c \
-        's/if (place->level == LEVEL_NONE) {/if (place->level == LEVEL_NONE \&\& false) {/'
+    mutation "what is denied below another root has an entry" emitters/windows_entries.c \
+        's/cap == LEVEL_NONE ? WINDOWS_DENY_ALL : WINDOWS_DENY_WRITE/WINDOWS_DENY_WRITE/'
     given="--root WORK=C:/projects/web --root HOME=C:/Users/u --root CACHE=D:/cache"
     mutation "what is lowered cannot be written" emitters/windows_entries.c \
         's/    if (place->around == LEVEL_WRITE) {$/    if (place->around > LEVEL_WRITE) {/'

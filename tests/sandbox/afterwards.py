@@ -160,6 +160,7 @@ def no_link_is_followed():
 def the_names_are_those_of_the_preset():
     with open(os.path.join(TREE, "compiler/std/autorun.sbx")) as file:
         text = "\n".join(line for line in file.read().splitlines() if not line.strip().startswith("#"))
+    text = re.sub(r"^when os windows \{.*?^\}", "", text, flags=re.MULTILINE | re.DOTALL)
     wanted = {(".config/" if root == "$CONFIG" else "") + name.rstrip("/").rstrip("*")
               for root, name in re.findall(r"(\$WORK|~|\$CONFIG)/([^\s,]+)", text)}
     with open(os.path.join(TREE, "runtime/autorun.def")) as file:
