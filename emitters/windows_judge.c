@@ -10,7 +10,7 @@
 
 /* --- connections ---------------------------------------------------------------------------------------- */
 
-static struct verdicts differ(const char *wanted, const char *found)
+struct verdicts judge_differ(const char *wanted, const char *found)
 {
     if (strcmp(wanted, found) == 0)
         return (struct verdicts){0};
@@ -79,7 +79,7 @@ struct verdicts judge_connection(const struct judge *judge, const struct query *
     bool opens = strcmp(found, "allow") == 0;
     if (opens ? may_be_open(judge, query) : may_stay_closed(judge, query->endpoint))
         return (struct verdicts){0};
-    return differ(wanted.text, found);
+    return judge_differ(wanted.text, found);
 }
 
 /* --- variables ------------------------------------------------------------------------------------------ */
@@ -115,7 +115,7 @@ static bool passes(const struct judge *judge, const char *name)
 struct verdicts judge_variable(const struct judge *judge, const struct query *query)
 {
     struct reply wanted = policy_answer(judge->answers, query);
-    return differ(wanted.text, passes(judge, query->name) ? "allow" : "deny");
+    return judge_differ(wanted.text, passes(judge, query->name) ? "allow" : "deny");
 }
 
 /* --- words and amounts ---------------------------------------------------------------------------------- */
@@ -286,21 +286,25 @@ static struct verdicts judge_exception(const struct judge *judge, const char *co
     for (uint32_t i = 0; i < judge->spec->accepted_count; i++)
         if (strcmp(judge->spec->accepted[i].control, control) == 0)
             found = judge->spec->accepted[i].text;
-    return differ(wanted, found);
+    return judge_differ(wanted, found);
 }
 
 struct verdicts judge_fact(const struct judge *judge, const struct query *query)
 {
+    struct verdicts stated;
+    if (judge_claim(judge, query->name, &stated) || judge_closed(judge, query->name, &stated))
+        return stated;
     if (strcmp(query->name, conditions) == 0)
-        return differ("complete", found_conditions(judge));
+        return judge_differ("complete", found_conditions(judge));
     if (strncmp(query->name, exception, sizeof exception - 1) == 0)
         return judge_exception(judge, query->name + sizeof exception - 1);
     if (strcmp(query->name, carried_out) == 0)
-        return differ("yes", *judge->problem == NULL ? "yes" : *judge->problem);
+        return judge_differ("yes", *judge->problem == NULL ? "yes" : *judge->problem);
     struct reply wanted = policy_answer(judge->answers, query);
     const char *found = found_fact(judge, query->name);
-    return wanted.text != NULL && found != NULL ? differ(at_most(judge, query->name, wanted.text), found)
-                                                : (struct verdicts){0};
+    return wanted.text != NULL && found != NULL
+               ? judge_differ(at_most(judge, query->name, wanted.text), found)
+               : (struct verdicts){0};
 }
 
 /* The pattern with `filling` for each star. */
@@ -340,13 +344,8 @@ static void ask_taken(const struct judge *judge, struct query_set *set)
 /* An exception that the policy needs has to stand in the specification: what a launch records comes from there. */
 static void ask_accepted(const struct judge *judge, struct query_set *set)
 {
-    struct note_list unheard = note_list_in(judge->arena);
-    struct control_need needs[CONTROLS];
-    const struct rule *accepted[CONTROLS] = {0};
-    controls_needed(judge->bound, needs);
-    (void)controls_check(judge->bound, CONTROL_TARGET_WINDOWS, needs, accepted, &unheard);
     for (int i = 0; i < CONTROLS; i++)
-        if (accepted[i] != NULL)
+        if (judge->accepted[i] != NULL)
             queries_add_name(set, QUERY_FACT, arena_join(judge->arena, exception, control_names[i]));
 }
 
@@ -368,6 +367,8 @@ void judge_list_names(const struct judge *judge, struct query_set *set)
         queries_add_name(set, QUERY_FACT,
                          arena_join(judge->arena, exception, judge->spec->accepted[i].control));
     ask_accepted(judge, set);
+    judge_list_claims(judge, set);
+    judge_list_closed(judge, set);
     queries_add_name(set, QUERY_FACT, conditions);
     queries_add_name(set, QUERY_FACT, carried_out);
 }

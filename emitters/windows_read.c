@@ -12,8 +12,7 @@ bool judge_accepts(const struct judge *judge, enum control control)
     return control_accept(judge->bound, CONTROL_TARGET_WINDOWS, control) != NULL;
 }
 
-/* The path as Windows writes it, or NULL for one that no object can have. */
-static const char *windows_path(const struct judge *judge, const char *path)
+const char *judge_path_name(const struct judge *judge, const char *path)
 {
     const char *name = windows_path_from_model(judge->arena, path);
     return name != NULL && windows_path_problem(name) == NULL ? name : NULL;
@@ -22,7 +21,7 @@ static const char *windows_path(const struct judge *judge, const char *path)
 /* An automatic grant of what belongs to Windows or to the whole account is left out with a note. */
 static bool is_left_out(const struct judge *judge, const struct bound_rule *rule)
 {
-    const char *path = rule->at.path != NULL ? windows_path(judge, rule->at.path) : NULL;
+    const char *path = rule->at.path != NULL ? judge_path_name(judge, rule->at.path) : NULL;
     return rule->rule->kind == RULE_GRANT && rule->rule->automatic && path != NULL &&
            (windows_path_is_protected(path) ||
             (rule->rule->level == LEVEL_WRITE && windows_path_is_of_system(path)));
@@ -41,6 +40,11 @@ static bool is_excepted(const struct judge *judge, const struct bound_rule *rule
     if (rule->rule->kind != RULE_DENY && !rule->holds_as_deny_write)
         return false;
     return judge_accepts(judge, rule->at.pattern ? CONTROL_FS_DENY_PATTERN : CONTROL_FS_DENY);
+}
+
+bool judge_leaves_open(const struct judge *judge, const char *path, enum level level)
+{
+    return bound_level(judge->promises, path, strlen(path)) > level;
 }
 
 static bool grants(const struct bound_rule *rule)
@@ -111,7 +115,7 @@ static void put_places(const struct judge *judge, const struct query_set *set)
     for (int leaves = 0; leaves < 2; leaves++) {
         for (uint32_t i = 0; i < query_count(set); i++) {
             const struct query *query = query_at(set, i);
-            const char *path = is_about_path(query) ? windows_path(judge, query->name) : NULL;
+            const char *path = is_about_path(query) ? judge_path_name(judge, query->name) : NULL;
             const char *last = path != NULL ? strrchr(path, '\\') : NULL;
             if (last == NULL)
                 continue;
@@ -128,6 +132,7 @@ static void prepare(const struct judge *judge, const struct query_set *set)
     struct windows_applied applied;
     put_places(judge, set);
     *judge->problem = windows_apply(judge->tree, judge->spec, &applied);
+    judge_put_writable(judge);
 }
 
 /* --- paths ---------------------------------------------------------------------------------------------- */
@@ -169,7 +174,7 @@ static struct query as_spelled(const struct judge *judge, const struct query *qu
 
 static void add_spelling(struct judge *judge, const struct bound_path *at)
 {
-    const char *path = at->path != NULL && !at->pattern ? windows_path(judge, at->path) : NULL;
+    const char *path = at->path != NULL && !at->pattern ? judge_path_name(judge, at->path) : NULL;
     if (path != NULL)
         VECTOR_PUSH(judge->arena, &judge->spellings, (struct spelling){path, at->path});
 }
@@ -194,7 +199,7 @@ static bool holds_denied(const struct judge *judge, const char *path)
     for (uint32_t i = 0; i < judge->bound->rules.count; i++) {
         const struct bound_rule *rule = &judge->bound->rules.items[i];
         bool denies = rule->rule->kind == RULE_DENY || rule->rule->kind == RULE_DENY_EXEC;
-        const char *denied = denies && !rule->dropped ? windows_path(judge, rule->at.path) : NULL;
+        const char *denied = denies && !rule->dropped ? judge_path_name(judge, rule->at.path) : NULL;
         if (denied != NULL && windows_path_covers(path, denied))
             return true;
     }
@@ -247,7 +252,7 @@ static bool is_left_open(const struct judge *judge, const struct query *query, c
     if (query->kind != QUERY_RENAME)
         return false;
     if (strcmp(wanted->text, "allow") == 0)
-        return holds_denied(judge, windows_path(judge, query->name));
+        return holds_denied(judge, judge_path_name(judge, query->name));
     return judge->spec->tier != WINDOWS_APPCONTAINER &&
            (judge_accepts(judge, CONTROL_FS_WRITE) || begins_area(judge, query));
 }
@@ -292,7 +297,7 @@ static bool lies_below_file(const struct windows_node *node)
 
 static struct verdicts judge_path(const struct judge *judge, const struct query *query)
 {
-    const char *path = windows_path(judge, query->name);
+    const char *path = judge_path_name(judge, query->name);
     if (path == NULL)
         return (struct verdicts){0};
     const struct windows_node *node = windows_tree_at(judge->tree, path, false);
@@ -307,6 +312,13 @@ static struct verdicts judge_path(const struct judge *judge, const struct query 
     enum windows_operation operation = operations[query->kind];
     bool strict = windows_may(&judge->token, node, operation, WINDOWS_STRICT);
     bool loose = windows_may(&judge->token, node, operation, WINDOWS_LOOSE);
+    /* The pins of matches are there only with the matches. */
+    const struct windows_node *without =
+        query->kind == QUERY_RENAME ? windows_tree_find(judge->empty, path) : NULL;
+    if (!allow && without != NULL) {
+        strict = strict || windows_may(&judge->token, without, operation, WINDOWS_STRICT);
+        loose = loose || windows_may(&judge->token, without, operation, WINDOWS_LOOSE);
+    }
     if (allow ? strict : !loose)
         return (struct verdicts){0};
     if (!allow && is_ground(judge, &same, bare))
@@ -387,13 +399,16 @@ bool read_windows(const struct read_request *request, struct reader_list *reader
     judge->token = windows_fixture_token(request->arena, judge->spec->tier, judge->spec->capabilities);
     judge->bare = windows_fixture(request->arena);
     judge->tree = windows_fixture(request->arena);
+    judge->empty = windows_fixture(request->arena);
     find_spellings(judge);
+    judge_claims_prepare(judge);
     struct bound_policy *promised = part_of(judge, is_excepted);
     struct bound_policy *closing = part_of(judge, closes_nothing);
     grant_all(judge, closing);
     bound_seal(promised, NULL);
     bound_seal(closing, NULL);
     judge->answers = policy_answers_create(request->arena, judge->bound);
+    judge->promises = promised;
     judge->promised = policy_answers_create(request->arena, promised);
     judge->closing = closing;
     VECTOR_PUSH(request->arena, readers,
