@@ -63,9 +63,10 @@ struct acl_operations {
     uint32_t (*list)(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
                      struct acl_names *names);
     /* A new directory (`content` NULL) or file at `path`, open for ACL_WRITE | ACL_REMOVE, and
-     * ACL_WRITE_LABEL if that is allowed; ACL_EXISTS if anything is there. */
+     * ACL_WRITE_LABEL if that is allowed; ACL_EXISTS if anything is there. It has the DACL of `first` from its
+     * first moment; NULL: what it inherits. */
     uint32_t (*make)(const struct acl_operations *acl, struct arena *arena, const char *path,
-                     const char *content, struct acl_object **object);
+                     const char *content, const struct windows_descriptor *first, struct acl_object **object);
     /* Another name in the same directory; ACL_EXISTS if it is taken. */
     uint32_t (*rename)(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
                        const char *path);

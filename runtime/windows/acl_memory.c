@@ -212,6 +212,16 @@ static uint32_t memory_read(const struct acl_operations *acl, struct arena *aren
     return ACL_OK;
 }
 
+static void take_entries(struct arena *arena, struct node *node, const struct windows_descriptor *descriptor)
+{
+    struct windows_descriptor copy = copied(arena, descriptor), *own = &node->descriptor;
+    own->dacl_present = copy.dacl_present;
+    own->dacl_protected = copy.dacl_protected;
+    own->dacl_auto_inherited = copy.dacl_auto_inherited;
+    own->entries = copy.entries;
+    own->count = copy.count;
+}
+
 static uint32_t memory_write_entries(const struct acl_operations *acl, struct arena *arena,
                                      struct acl_object *object, const struct windows_descriptor *descriptor)
 {
@@ -221,12 +231,7 @@ static uint32_t memory_write_entries(const struct acl_operations *acl, struct ar
         return ACL_DENIED;
     if (!steps_on(memory))
         return GENERAL_FAILURE;
-    struct windows_descriptor copy = copied(memory->arena, descriptor), *own = &object->node->descriptor;
-    own->dacl_present = copy.dacl_present;
-    own->dacl_protected = copy.dacl_protected;
-    own->dacl_auto_inherited = copy.dacl_auto_inherited;
-    own->entries = copy.entries;
-    own->count = copy.count;
+    take_entries(memory->arena, object->node, descriptor);
     return ACL_OK;
 }
 
@@ -260,7 +265,8 @@ static uint32_t memory_list(const struct acl_operations *acl, struct arena *aren
 }
 
 static uint32_t memory_make(const struct acl_operations *acl, struct arena *arena, const char *path,
-                            const char *content, struct acl_object **object)
+                            const char *content, const struct windows_descriptor *first,
+                            struct acl_object **object)
 {
     struct acl_memory *memory = acl->state;
     const char *name;
@@ -271,8 +277,10 @@ static uint32_t memory_make(const struct acl_operations *acl, struct arena *aren
         return ACL_MISSING;
     if (find(memory, path) != NULL)
         return ACL_EXISTS;
-    return open_node(arena, add(memory, parent, name, content), ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE,
-                     object);
+    struct node *node = add(memory, parent, name, content);
+    if (first != NULL)
+        take_entries(memory->arena, node, first);
+    return open_node(arena, node, ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE, object);
 }
 
 static uint32_t memory_rename(const struct acl_operations *acl, struct arena *arena,

@@ -153,13 +153,12 @@ static uint32_t sidecar_read(const struct acl_operations *acl, struct arena *are
 }
 
 /* `label`: the label of `descriptor` is taken over, else its DACL. */
-static uint32_t change(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
-                       const struct windows_descriptor *descriptor, bool label)
+static uint32_t describe(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
+                         const struct windows_descriptor *descriptor, bool label)
 {
     struct acl_identity identity;
     struct windows_descriptor now, changed = *descriptor;
     uint32_t code = acl->identify(acl, arena, object, &identity);
-    fault_step();
     HANDLE file = code == ACL_OK ? lock_file(arena) : INVALID_HANDLE_VALUE;
     if (file == INVALID_HANDLE_VALUE)
         return code != ACL_OK ? code : acl_last_error();
@@ -179,6 +178,13 @@ static uint32_t change(const struct acl_operations *acl, struct arena *arena, st
         code = acl_last_error();
     CloseHandle(file);
     return code;
+}
+
+static uint32_t change(const struct acl_operations *acl, struct arena *arena, struct acl_object *object,
+                       const struct windows_descriptor *descriptor, bool label)
+{
+    fault_step();
+    return describe(acl, arena, object, descriptor, label);
 }
 
 static uint32_t sidecar_write_entries(const struct acl_operations *acl, struct arena *arena,
@@ -211,13 +217,16 @@ static void forget(struct arena *arena, const struct acl_identity *identity)
 }
 
 static uint32_t sidecar_make(const struct acl_operations *acl, struct arena *arena, const char *path,
-                             const char *content, struct acl_object **object)
+                             const char *content, const struct windows_descriptor *first,
+                             struct acl_object **object)
 {
     struct acl_identity identity;
     fault_step();
-    uint32_t code = acl_machine()->make(acl_machine(), arena, path, content, object);
+    uint32_t code = acl_machine()->make(acl_machine(), arena, path, content, first, object);
     if (code == ACL_OK && acl->identify(acl, arena, *object, &identity) == ACL_OK)
         forget(arena, &identity);
+    if (code == ACL_OK && first != NULL && (code = describe(acl, arena, *object, first, false)) != ACL_OK)
+        acl->close(acl, *object);
     return code;
 }
 

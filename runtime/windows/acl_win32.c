@@ -209,24 +209,31 @@ static uint32_t set_security(struct acl_object *object, SECURITY_INFORMATION wha
     return SetKernelObjectSecurity(object->handle, what, descriptor) ? ACL_OK : acl_last_error();
 }
 
-/* By handle and for this object alone: SetSecurityInfo would rewrite all that lies below. */
-static uint32_t machine_write_entries(const struct acl_operations *acl, struct arena *arena,
-                                      struct acl_object *object, const struct windows_descriptor *descriptor)
+/* The DACL alone, for a call of Windows; NULL if it cannot be written down. */
+static SECURITY_DESCRIPTOR_RELATIVE *dacl_of(struct arena *arena, const struct windows_descriptor *descriptor)
 {
-    (void)acl;
     struct windows_descriptor dacl = *descriptor;
     struct buffer bytes = buffer_in(arena);
     dacl.owner.length = dacl.group.length = 0;
     dacl.labelled = false;
     if (!windows_descriptor_write(&dacl, &bytes))
-        return ERROR_INVALID_ACL;
+        return NULL;
     SECURITY_DESCRIPTOR_RELATIVE *header = (void *)bytes.bytes;
     /* What stands for "no DACL" must be said; and that entries came by inheritance is kept only on
      * request. */
     header->Control |= SE_DACL_PRESENT;
     if (dacl.dacl_auto_inherited)
         header->Control |= SE_DACL_AUTO_INHERIT_REQ;
-    return set_security(object, DACL_SECURITY_INFORMATION, header);
+    return header;
+}
+
+/* By handle and for this object alone: SetSecurityInfo would rewrite all that lies below. */
+static uint32_t machine_write_entries(const struct acl_operations *acl, struct arena *arena,
+                                      struct acl_object *object, const struct windows_descriptor *descriptor)
+{
+    (void)acl;
+    SECURITY_DESCRIPTOR_RELATIVE *dacl = dacl_of(arena, descriptor);
+    return dacl == NULL ? ERROR_INVALID_ACL : set_security(object, DACL_SECURITY_INFORMATION, dacl);
 }
 
 /* A SACL without entries takes a label away. */
@@ -300,14 +307,18 @@ static uint32_t open_made(const struct acl_operations *acl, struct arena *arena,
 }
 
 static uint32_t machine_make(const struct acl_operations *acl, struct arena *arena, const char *path,
-                             const char *content, struct acl_object **object)
+                             const char *content, const struct windows_descriptor *first,
+                             struct acl_object **object)
 {
+    SECURITY_ATTRIBUTES made_with = {.nLength = sizeof made_with}, *with = first != NULL ? &made_with : NULL;
     const wchar_t *wide = acl_wide_path(arena, path);
     if (wide == NULL)
         return ERROR_INVALID_NAME;
+    if (first != NULL && (made_with.lpSecurityDescriptor = dacl_of(arena, first)) == NULL)
+        return ERROR_INVALID_ACL;
     if (content == NULL)
-        return CreateDirectoryW(wide, NULL) ? open_made(acl, arena, path, object) : acl_last_error();
-    HANDLE file = CreateFileW(wide, GENERIC_WRITE | DELETE, SHARE_ALL, NULL, CREATE_NEW, AS_IT_IS, NULL);
+        return CreateDirectoryW(wide, with) ? open_made(acl, arena, path, object) : acl_last_error();
+    HANDLE file = CreateFileW(wide, GENERIC_WRITE | DELETE, SHARE_ALL, with, CREATE_NEW, AS_IT_IS, NULL);
     if (file == INVALID_HANDLE_VALUE)
         return acl_last_error();
     uint32_t code = write_content(file, content) ? ACL_OK : acl_last_error();

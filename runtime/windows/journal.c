@@ -244,7 +244,7 @@ static uint32_t make_placeholder(struct journal *journal, const struct journal_r
         *error = journal_write(journal, true);
     if (*error != NULL)
         return ACL_DENIED;
-    uint32_t code = acl->make(acl, arena, record->maker, record->content, object);
+    uint32_t code = acl->make(acl, arena, record->maker, record->content, NULL, object);
     if (code != ACL_OK)
         return code;
     code = acl->identify(acl, arena, *object, &made.identity);

@@ -51,22 +51,37 @@ static void fill(const struct own_directory_request *request, struct windows_des
 }
 
 /* 0, or an error number of Windows. */
-static uint32_t close_off(const struct own_directory_request *request, struct acl_object *object,
-                          struct windows_descriptor *found)
+static uint32_t label_and_compare(const struct own_directory_request *request, struct acl_object *object,
+                                  struct windows_descriptor *wanted)
 {
+    struct windows_descriptor found = {0};
+    uint32_t error = ACL_OK;
+
+    if (wanted->labelled)
+        error = request->acl->write_label(request->acl, request->arena, object, wanted);
+    if (error == ACL_OK)
+        error = request->acl->read(request->acl, request->arena, object, &found);
+    /* Nobody asked for these. */
+    wanted->owner = found.owner;
+    wanted->group = found.group;
+    wanted->dacl_auto_inherited = found.dacl_auto_inherited;
+    return error != ACL_OK || windows_descriptor_equal(&found, wanted) ? error : ERROR_INVALID_ACL;
+}
+
+/* Closed from its first moment: what opens it before stays inside. */
+static uint32_t make_closed(const struct own_directory_request *request, const char *path)
+{
+    const struct acl_operations *acl = request->acl;
     struct windows_descriptor wanted = {0};
+    struct acl_object *object;
 
     fill(request, &wanted);
-    uint32_t error = request->acl->write_entries(request->acl, request->arena, object, &wanted);
-    if (error == ACL_OK && wanted.labelled)
-        error = request->acl->write_label(request->acl, request->arena, object, &wanted);
-    if (error == ACL_OK)
-        error = request->acl->read(request->acl, request->arena, object, found);
-    /* Nobody asked for these. */
-    wanted.owner = found->owner;
-    wanted.group = found->group;
-    wanted.dacl_auto_inherited = found->dacl_auto_inherited;
-    return error != ACL_OK || windows_descriptor_equal(found, &wanted) ? error : ERROR_INVALID_ACL;
+    uint32_t error = acl->make(acl, request->arena, path, NULL, &wanted, &object);
+    if (error != ACL_OK)
+        return error;
+    error = label_and_compare(request, object, &wanted);
+    acl->close(acl, object);
+    return error;
 }
 
 /* ---- the record ---- */
@@ -96,9 +111,6 @@ static void record_remove(struct arena *arena, struct own_directory *made)
 bool own_directory_make(const struct own_directory_request *request, struct own_directory *made,
                         struct note_list *notes)
 {
-    struct acl_object *object;
-    struct windows_descriptor found;
-
     *made = (struct own_directory){.path = own_directory_path(request->arena, request->parent, request->id)};
     if (!record_make(request, made)) {
         const char *error = wide_error(request->arena, GetLastError());
@@ -108,11 +120,7 @@ bool own_directory_make(const struct own_directory_request *request, struct own_
                                                     report_safe(request->arena, request->state), error)});
         return false;
     }
-    uint32_t error = request->acl->make(request->acl, request->arena, made->path, NULL, &object);
-    if (error == ACL_OK) {
-        error = close_off(request, object, &found);
-        request->acl->close(request->acl, object);
-    }
+    uint32_t error = make_closed(request, made->path);
     if (error == ACL_OK)
         return true;
     if (error == ERROR_INVALID_ACL)

@@ -107,7 +107,7 @@ const char *selftest_object(struct selftest *selftest, enum windows_tier tier, c
     const char *path = arena_format(selftest->arena, "%s\\%u", directory != NULL ? directory : selftest->top,
                                     (unsigned)++selftest->objects);
     struct acl_object *object;
-    if (acl->make(acl, selftest->arena, path, content, &object) != ACL_OK)
+    if (acl->make(acl, selftest->arena, path, content, NULL, &object) != ACL_OK)
         return NULL;
     bool made = sddl == NULL || object_describe(selftest, object, sddl_filled(selftest, tier, sddl));
     acl->close(acl, object);
@@ -149,7 +149,7 @@ static bool top_make(struct selftest *selftest)
         return false;
     selftest->top = arena_format(selftest->arena, "%ssbx-selftest-%lu-%llu", path, GetCurrentProcessId(),
                                  (unsigned long long)GetTickCount64());
-    if (selftest->acl->make(selftest->acl, selftest->arena, selftest->top, NULL, &object) != ACL_OK)
+    if (selftest->acl->make(selftest->acl, selftest->arena, selftest->top, NULL, NULL, &object) != ACL_OK)
         return false;
     selftest->acl->close(selftest->acl, object);
     return true;

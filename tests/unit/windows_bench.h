@@ -81,12 +81,13 @@ static inline uint32_t meddler_identify(const struct acl_operations *acl, struct
 }
 
 static inline uint32_t meddler_make(const struct acl_operations *acl, struct arena *arena, const char *path,
-                                    const char *content, struct acl_object **made)
+                                    const char *content, const struct windows_descriptor *first,
+                                    struct acl_object **made)
 {
     const struct meddler *meddler = (const struct meddler *)acl;
     if (meddler->at_make != NULL)
         assert_true(meddler->at_make(meddler->bench));
-    return meddler->real->make(meddler->real, arena, path, content, made);
+    return meddler->real->make(meddler->real, arena, path, content, first, made);
 }
 
 #define PASSED_ON(name, parameters, arguments)                                                               \

@@ -49,7 +49,7 @@ static int set_up(const struct tool *tool)
         struct acl_object *object;
         struct windows_descriptor descriptor;
         uint32_t code =
-            acl->make(acl, tool->arena, below(tool, objects[i].name), objects[i].content, &object);
+            acl->make(acl, tool->arena, below(tool, objects[i].name), objects[i].content, NULL, &object);
         if (code != ACL_OK)
             return fail(acl_error(tool->arena, code));
         if (objects[i].descriptor != NULL) {

@@ -100,6 +100,8 @@ def scratch_is_closed_to_everybody_but_the_user_and_the_run(world):
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_for_beat(world.file("beat"))
     (path,) = glob.glob(os.path.join(world.temporary, "sbx-*"))
+    # Wine makes of the list with which a directory is made the rights of the system below it, and forgets those that come later.
+    equal(os.stat(path).st_mode & 0o007, 0, "rights of others from the first moment")
     number = os.stat(path).st_ino.to_bytes(16, "little").hex()
     with open(os.path.join(os.path.dirname(world.state), "sbx-descriptors"), encoding="utf-8") as file:
         (line,) = [line for line in file if f" {number} " in line]
