@@ -37,4 +37,9 @@ size_t fault_room(size_t length)
     return taken;
 }
 
+bool fault_random(void)
+{
+    return getenv("SBX_TEST_NO_RANDOM") == NULL;
+}
+
 #endif

@@ -70,7 +70,8 @@ bool step_lease_place(struct launch *launch)
 {
     const char *file = launch->options->lease;
 
-    lease_start(launch->arena, &launch->lease);
+    if (!lease_start(launch->arena, &launch->lease))
+        return launch_refuse(launch, SBX414_BACKEND_FAILED, "Windows gives no random bytes", NULL);
     if (launch->options->dry_run)
         return true;
     launch->lease_file = lease_file_default(launch->arena, launch->state, &launch->lease);

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "policy/host.h"
 #include "runtime/report.h"
+#include "runtime/windows/fault.h"
 #include "runtime/windows/machine.h"
 #include "runtime/windows/system.h"
 #include "runtime/windows/wide.h"
@@ -29,16 +30,17 @@ void lease_now(char text[LEASE_TIME])
              now.wMilliseconds % 1000u);
 }
 
-void lease_start(struct arena *arena, struct lease *lease)
+bool lease_start(struct arena *arena, struct lease *lease)
 {
     unsigned char bytes[16] = {0};
 
     snprintf(lease->kernel, sizeof lease->kernel, "%s", system_version(arena));
-    if (BCryptGenRandom(NULL, bytes, sizeof bytes, BCRYPT_USE_SYSTEM_PREFERRED_RNG) != 0)
-        memcpy(bytes, &(uint64_t[]){GetTickCount64(), GetCurrentProcessId()}, sizeof bytes);
+    if (!fault_random() || BCryptGenRandom(NULL, bytes, sizeof bytes, BCRYPT_USE_SYSTEM_PREFERRED_RNG) != 0)
+        return false;
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(lease->id + 2 * i, 3, "%02x", bytes[i]);
     lease_now(lease->started);
+    return true;
 }
 
 /* ---- what a specification says ---- */

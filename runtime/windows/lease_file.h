@@ -17,8 +17,9 @@ bool lease_file_named(struct arena *arena, const char *file, const struct window
 /* The default place, in the state directory. */
 struct lease_file lease_file_default(struct arena *arena, const char *state, const struct lease *lease);
 
-/* Fills what stands in the record from the first: number, time, system, policy, tier and accepted exceptions. */
-void lease_start(struct arena *arena, struct lease *lease);
+/* Fills what stands in the record from the first: number, time, system, policy, tier and accepted exceptions. False if
+ * Windows gives no random bytes: what is named after the number must not be foreseen. */
+bool lease_start(struct arena *arena, struct lease *lease);
 void lease_describe(struct arena *arena, struct lease *lease, const struct resolved_spec *resolved);
 
 /* Fills the end. `unterminated`: a process that could not be ended, or 0. */

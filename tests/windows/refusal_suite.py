@@ -137,6 +137,15 @@ def wrong_calls_are_refused(world):
 
 
 @SUITE.test
+def a_run_that_gets_no_random_number_is_refused(world):
+    result = world.launch(specification(), world.windows("subject.exe"), "leave", world.windows("made"),
+                          environment={"SBX_TEST_NO_RANDOM": "1"})
+    equal((result.code, result.out), (125, b""), result.err)
+    contains(result.err, "no random bytes")
+    check(not world.exists("made"), "the command ran")
+
+
+@SUITE.test
 def a_dry_run_says_what_would_be_done_and_does_nothing(world):
     for production in (False, True):
         result = world.launch(specification(scratch=True, environment='<set name="CI" value="1"/>'), world.windows("subject.exe"),
