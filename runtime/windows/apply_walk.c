@@ -23,6 +23,17 @@ static const char *looking_fail(const struct looking *looking, const char *path,
     return failed;
 }
 
+/* A directory on the way is another one by now, or the entry was moved. */
+static const char *looking_replaced(const struct looking *looking, const char *path, const char *now)
+{
+    const struct place_walk *walk = looking->for_whom;
+    struct arena *arena = walk->applying->apply->arena;
+    place_refuse(walk->applying, SBX483_PLACE_UNFIT, walk->said,
+                 "%s below it was replaced while it was looked at, and leads to %s",
+                 escape_windows(arena, path), escape_windows(arena, now));
+    return failed;
+}
+
 static bool is_left_out(const struct looking *looking, uint32_t error)
 {
     return error == ACL_DENIED && looking->for_whom->refused_is_closed;
@@ -39,13 +50,16 @@ static const char *entry_look(struct looking *looking, struct arena *arena, cons
     if (error != ACL_OK)
         return looking_fail(looking, path, "looked at", error);
     error = acl->identify(acl, arena, object, &is);
+    bool elsewhere = error == ACL_OK && !windows_path_equal(is.path, path);
     enum walk_answer answer = WALK_NOT_BELOW;
-    if (error == ACL_OK)
+    if (error == ACL_OK && !elsewhere)
         answer = looking->for_whom->visit(looking->for_whom->context,
                                           &(struct walk_entry){path, object, &is, arena});
     acl->close(acl, object);
     if (error != ACL_OK)
         return looking_fail(looking, path, "looked at", error);
+    if (elsewhere)
+        return looking_replaced(looking, path, is.path);
     if (answer == WALK_ON && is.directory)
         walk_push(&looking->walk, path, NULL);
     return answer != WALK_FAIL ? NULL : failed;

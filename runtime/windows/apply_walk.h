@@ -24,5 +24,5 @@ struct place_walk {
 };
 
 /* Visits what lies below the directory `top`. What is gone when it is its turn is left out; what cannot be
- * looked at is an error. False with an error note, or if `visit` failed. */
+ * looked at, or lies elsewhere by then, is an error. False with an error note, or if `visit` failed. */
 bool place_walk_run(const struct place_walk *walk, const char *top);

@@ -357,6 +357,33 @@ static void a_placeholder_that_ends_up_elsewhere_refuses(void **state)
     arena_destroy(bench->arena);
 }
 
+/* Between the list of a directory and the look at what lies in it. */
+static void swap_deep(struct bench *bench, const char *path, unsigned access)
+{
+    (void)access;
+    if (bench->meddled || strcmp(path, "C:\\w\\secret\\deep\\key") != 0)
+        return;
+    bench->meddled = true;
+    assert_true(acl_memory_move(bench->memory, "C:\\w\\secret\\deep", "C:\\was"));
+    assert_true(acl_memory_junction(bench->memory, "C:\\w\\secret\\deep", "C:\\home"));
+}
+
+static void what_is_swapped_for_a_junction_while_it_is_looked_through_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    put(bench, "C:\\w\\secret\\deep", NULL, NULL);
+    put(bench, "C:\\w\\secret\\deep\\key", "text", NULL);
+    put(bench, "C:\\home\\key", "text", OWN "(A;;0x1f01ff;;;" USER ")(A;;0x1200a9;;;" ALL_PACKAGES ")");
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\secret", WINDOWS_DENY_ALL);
+    bench->meddler.at_open = swap_deep;
+    assert_refused(bench, SBX483_PLACE_UNFIT, "was replaced while it was looked at");
+    assert_true(bench->meddled);
+    assert_false(names_package(acl_memory_look(bench->memory, "C:\\home\\key"), WINDOWS_ENTRY_DENY));
+    arena_destroy(bench->arena);
+}
+
 /* Once everything has been written. */
 static void open_below(struct bench *bench, const char *path, unsigned access)
 {
@@ -491,6 +518,7 @@ int main(void)
         cmocka_unit_test(an_object_that_was_replaced_is_not_changed),
         cmocka_unit_test(a_placeholder_that_ends_up_elsewhere_refuses),
         cmocka_unit_test(what_somebody_opens_below_a_denied_place_meanwhile_refuses),
+        cmocka_unit_test(what_is_swapped_for_a_junction_while_it_is_looked_through_refuses),
         cmocka_unit_test(a_denied_place_that_somebody_opens_meanwhile_refuses),
         cmocka_unit_test(a_denied_file_with_further_names_has_a_deny_of_its_own),
         cmocka_unit_test(files_of_the_launcher_are_read_at_most_and_its_state_not_even_that),
