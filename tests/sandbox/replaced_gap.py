@@ -58,8 +58,7 @@ def in_a_terminal_a_removal_does_not_suspend_the_launcher():
             w.make("work/.env", "old\n")
 
             def remove():
-                os.unlink(f"{w.work}/.env")
-                await_stopped(w.work)
+                unlink_and_await_stopped(w.work)
                 if comes_back:
                     w.make("work/.env", "new\n")
                 time.sleep(0.6)
@@ -106,8 +105,10 @@ def shell_of(work):
     return found[0]
 
 
-def await_stopped(work):
+def unlink_and_await_stopped(work):
+    """The command is stopped for a fifth of a second only, and looking for it takes long on a busy machine."""
     shell = shell_of(work)
+    os.unlink(f"{work}/.env")
     for _ in range(500):
         with open(f"/proc/{shell}/stat") as file:
             if file.read().rpartition(")")[2].split()[0] == "T":
@@ -230,8 +231,7 @@ def what_the_command_makes_where_the_host_left_nothing_ends_the_run():
 @test
 def what_the_host_makes_anew_after_a_moment_is_covered():
     with run("deny $WORK/.env\n", READ + "; echo WENT-ON") as (w, work, finish):
-        os.unlink(f"{work}/.env")
-        await_stopped(work)
+        unlink_and_await_stopped(work)
         w.make("work/.env", NEW)
         code, output, lease = finish()
         check("WENT-ON" in output and NEW not in output, output)
@@ -294,8 +294,7 @@ def what_goes_on_while_nothing_is_there_ends_the_run():
         shell = shell_of(work)
         launcher, _ = launcher_of(w)
         os.kill(launcher, signal.SIGSTOP)  # else it puts a placeholder there
-        os.unlink(f"{work}/.env")
-        await_stopped(work)
+        unlink_and_await_stopped(work)
         os.kill(shell, signal.SIGCONT)
         time.sleep(0.3)
         os.kill(launcher, signal.SIGCONT)
@@ -328,8 +327,7 @@ def what_the_command_had_stopped_stays_stopped():
         w.make("work/go")
         while not os.path.exists(f"{work}/asleep"):
             time.sleep(0.01)
-        os.unlink(f"{work}/.env")
-        await_stopped(work)
+        unlink_and_await_stopped(work)
         w.make("work/.env", NEW)
         w.make("work/on")
         code, output, lease = finish()
