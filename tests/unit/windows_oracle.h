@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "tests/unit/windows_meant.h"
 #include "tests/unit/windows_random.h"
 
 #include "emitters/windows_applied.h"
@@ -122,14 +123,6 @@ static inline struct machine machine_of(const struct made_policy *made, const st
 
 /* ---- what is meant ---- */
 
-struct question {
-    const struct machine *machine;
-    const struct windows_node *node, *bare;
-    const char *path; /* of the model */
-    enum windows_operation operation;
-    struct windows_token token;
-};
-
 static inline bool accepts(const struct bound_policy *bound, const char *control)
 {
     for (uint32_t i = 0; i < bound->rules.count; i++)
@@ -137,11 +130,6 @@ static inline bool accepts(const struct bound_policy *bound, const char *control
             strcmp(bound->rules.items[i].rule->name, control) == 0)
             return true;
     return false;
-}
-
-static inline enum level level_at(const struct bound_policy *bound, const char *path)
-{
-    return bound_level(bound, path, strlen(path));
 }
 
 /* Whether an accepted exception covers the rule; none covers a managed layer's. */
@@ -163,11 +151,7 @@ struct meant {
 static inline const struct bound_policy *part_of(const struct bound_policy *bound, bool with_grants,
                                                  enum windows_tier tier)
 {
-    static const struct rule everything = {
-        .kind = RULE_GRANT, .systems = SYSTEM_ALL, .automatic = true, .level = LEVEL_WRITE};
-    struct bound_policy *copy = arena_alloc(bound->arena, sizeof *copy);
-    *copy = *bound;
-    memset(&copy->rules, 0, sizeof copy->rules);
+    struct bound_policy *copy = without_rules(bound);
     for (uint32_t i = 0; i < bound->rules.count; i++) {
         const struct bound_rule *rule = &bound->rules.items[i];
         /* An AppContainer's matches are looked for where something is granted, and where an exception opens
@@ -178,10 +162,8 @@ static inline const struct bound_policy *part_of(const struct bound_policy *boun
         if (!is_excepted(bound, rule) && (with_grants || denies))
             VECTOR_PUSH(bound->arena, &copy->rules, *rule);
     }
-    for (char drive = 'C'; drive <= 'D' && !with_grants; drive++)
-        VECTOR_PUSH(
-            bound->arena, &copy->rules,
-            (struct bound_rule){.rule = &everything, .at.path = arena_format(bound->arena, "%c:", drive)});
+    if (!with_grants)
+        open_drives(copy);
     bound_seal(copy, NULL);
     return copy;
 }
@@ -189,32 +171,6 @@ static inline const struct bound_policy *part_of(const struct bound_policy *boun
 static inline struct meant meant_by(const struct bound_policy *bound, enum windows_tier tier)
 {
     return (struct meant){bound, part_of(bound, true, tier), part_of(bound, false, tier)};
-}
-
-static inline enum level level_around(const struct bound_policy *bound, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? bound_level(bound, path, (size_t)(slash - path)) : LEVEL_NONE;
-}
-
-static inline bool may_run(const struct bound_policy *bound, const struct question *question)
-{
-    size_t length = strlen(question->path);
-    return question->node->directory ? bound_level(bound, question->path, length) >= LEVEL_READ
-                                     : bound_exec(bound, question->path, length);
-}
-
-/* Whether something below the place that is there may not be written, so that it has to stay where it is. */
-static inline bool holds_lower(const struct bound_policy *bound, const struct question *question)
-{
-    const struct windows_tree *tree = question->machine->tree;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const char *path = windows_path_to_model(tree->arena, tree->items[i]->path);
-        if (windows_path_covers(question->node->path, tree->items[i]->path) &&
-            level_at(bound, path) < LEVEL_WRITE)
-            return true;
-    }
-    return false;
 }
 
 /* Whether a rule that may pin the place names something at or below it. */
@@ -239,50 +195,14 @@ static inline bool may_be_pinned(const struct bound_policy *bound, const struct 
 
 static inline bool must_be_denied(const struct question *question, const struct meant *meant)
 {
-    enum level level = level_at(meant->promised, question->path);
-    enum windows_tier tier = question->machine->made->spec->tier;
-    switch (question->operation) {
-    case WINDOWS_OPERATION_READ:
-        return level < LEVEL_READ;
-    case WINDOWS_OPERATION_WRITE:
-    case WINDOWS_OPERATION_CREATE:
-        return level < LEVEL_WRITE;
-    case WINDOWS_OPERATION_EXECUTE:
-        return !may_run(meant->promised, question);
-    case WINDOWS_OPERATION_DELETE:
-    case WINDOWS_OPERATION_RENAME:
-        if (tier != WINDOWS_APPCONTAINER)
-            return level < LEVEL_WRITE && !accepts(meant->whole, "fs.write");
-        return level_around(meant->promised, question->path) < LEVEL_WRITE ||
-               holds_lower(meant->promised, question);
-    case WINDOWS_OPERATION_CHANGE_DACL:
-        return level < LEVEL_WRITE || tier == WINDOWS_APPCONTAINER;
-    case WINDOWS_OPERATIONS:
-        break;
-    }
-    return false;
+    if (removes(question) && question->tier != WINDOWS_APPCONTAINER)
+        return level_at(meant->promised, question->path) < LEVEL_WRITE && !accepts(meant->whole, "fs.write");
+    return is_closed(meant->promised, question);
 }
 
 static inline bool must_be_allowed(const struct question *question, const struct meant *meant)
 {
-    enum level level = level_at(meant->whole, question->path);
-    switch (question->operation) {
-    case WINDOWS_OPERATION_READ:
-        return level >= LEVEL_READ;
-    case WINDOWS_OPERATION_WRITE:
-    case WINDOWS_OPERATION_CREATE:
-        return level == LEVEL_WRITE;
-    case WINDOWS_OPERATION_EXECUTE:
-        return bound_exec(meant->whole, question->path, strlen(question->path));
-    case WINDOWS_OPERATION_DELETE:
-    case WINDOWS_OPERATION_RENAME:
-        return level == LEVEL_WRITE && level_around(meant->whole, question->path) == LEVEL_WRITE &&
-               !may_be_pinned(meant->whole, question);
-    case WINDOWS_OPERATION_CHANGE_DACL:
-    case WINDOWS_OPERATIONS:
-        break;
-    }
-    return false;
+    return is_open(meant->whole, question) && !(removes(question) && may_be_pinned(meant->whole, question));
 }
 
 /* Whether Windows lets such a token take anything out of the directory around, which no rule closes. */
@@ -298,18 +218,12 @@ static inline bool is_given_away(const struct question *question, const struct m
 static inline bool is_ground(const struct question *question, const struct meant *meant)
 {
     enum level left = level_at(meant->closing, question->path);
-    bool removes =
-        question->operation == WINDOWS_OPERATION_DELETE || question->operation == WINDOWS_OPERATION_RENAME;
-    if (removes && is_given_away(question, meant))
+    if (removes(question) && is_given_away(question, meant))
         return true;
     /* What Windows keeps for programs of low integrity is said to be open for writing. */
-    if (question->machine->made->spec->tier == WINDOWS_RESTRICTED_LOW && left == LEVEL_READ)
+    if (question->tier == WINDOWS_RESTRICTED_LOW && left == LEVEL_READ)
         left = LEVEL_WRITE;
-    if (!windows_may(&question->token, question->bare, question->operation, WINDOWS_LOOSE))
-        return false;
-    if (question->operation == WINDOWS_OPERATION_EXECUTE)
-        return may_run(meant->closing, question);
-    return left >= (question->operation == WINDOWS_OPERATION_READ ? LEVEL_READ : LEVEL_WRITE);
+    return is_given_anyway(meant->closing, question, left);
 }
 
 /* The user's own access is his affair, and so is what an object says of itself. */
@@ -383,6 +297,8 @@ static inline bool nodes_agree(const struct machine *machine, struct counts *cou
     const struct made_policy *made = machine->made;
     struct meant meant = meant_by(made->bound, made->spec->tier);
     struct question question = {.machine = machine,
+                                .tree = machine->tree,
+                                .tier = made->spec->tier,
                                 .token = windows_fixture_token(made->arena, made->spec->tier, 0)};
     for (uint32_t i = 0; i < machine->tree->count; i++) {
         question.node = machine->tree->items[i];
