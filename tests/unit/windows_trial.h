@@ -5,11 +5,11 @@
 
 #include "base/vector.h"
 #include "compiler/compile.h"
-#include "emitters/windows.h"
 #include "policy/file.h"
 #include "runtime/windows/resolve.h"
 
 #include "tests/unit/chance.h"
+#include "tests/unit/windows_symbolic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,28 +131,6 @@ static inline bool has_managed(const struct trial *trial)
     return false;
 }
 
-static inline bool emit_symbolic(struct outcome *outcome, const struct policy *policy, struct buffer *xml)
-{
-    struct bindings symbolic = {.system = SYSTEM_WINDOWS};
-    struct control_need needs[CONTROLS];
-    const struct rule *accepted[CONTROLS] = {0};
-    for (uint32_t root = 0; root < ROOTS; root++)
-        symbolic.roots[root].state = symbolic.managed_roots[root].state = ROOT_SYMBOLIC;
-    struct bound_policy *bound = policy_bind(outcome->arena, policy, &symbolic, &outcome->notes);
-    bound_seal(bound, NULL);
-    controls_needed(bound, needs);
-    return controls_check(bound, CONTROL_TARGET_WINDOWS, needs, accepted, &outcome->notes) &&
-           emit_windows(&(struct emit_request){.arena = outcome->arena,
-                                               .policy = policy,
-                                               .bound = bound,
-                                               .version = SBX_VERSION,
-                                               .architecture = "x86_64",
-                                               .output_name = "t.xml",
-                                               .accepted = accepted,
-                                               .notes = &outcome->notes},
-                        xml);
-}
-
 static inline struct outcome launch(const struct trial *trial)
 {
     struct outcome outcome = {.arena = arena_create(0)};
@@ -175,7 +153,7 @@ static inline struct outcome launch(const struct trial *trial)
     struct bound_policy *bound = policy_bind(arena, policy, bindings, &unheard);
     bound_seal(bound, NULL);
     outcome.bound = bound;
-    if (!emit_symbolic(&outcome, policy, &xml))
+    if (!emit_symbolic(arena, policy, &outcome.notes, &xml))
         return outcome;
     outcome.xml = xml.bytes;
     outcome.compiled = true;

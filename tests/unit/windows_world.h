@@ -2,9 +2,10 @@
 #pragma once
 
 #include "compiler/compile.h"
-#include "emitters/windows.h"
 #include "policy/file.h"
 #include "runtime/windows/resolve.h"
+
+#include "tests/unit/windows_symbolic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,25 +106,8 @@ static inline bool compile_both(struct world *world, const char *statements, boo
     const struct policy *layer = with_managed ? world->managed.items[0].policy : NULL;
     policy = policy_merge(world->arena, policy, &layer, with_managed);
 
-    struct bindings symbolic = {.system = SYSTEM_WINDOWS};
     struct note_list notes = note_list_in(world->arena);
-    struct control_need needs[CONTROLS];
-    const struct rule *accepted[CONTROLS] = {0};
-    for (uint32_t root = 0; root < ROOTS; root++)
-        symbolic.roots[root].state = symbolic.managed_roots[root].state = ROOT_SYMBOLIC;
-    struct bound_policy *bound = policy_bind(world->arena, policy, &symbolic, &notes);
-    bound_seal(bound, NULL);
-    controls_needed(bound, needs);
-    if (!controls_check(bound, CONTROL_TARGET_WINDOWS, needs, accepted, &notes) ||
-        !emit_windows(&(struct emit_request){.arena = world->arena,
-                                             .policy = policy,
-                                             .bound = bound,
-                                             .version = SBX_VERSION,
-                                             .architecture = "x86_64",
-                                             .output_name = "t.xml",
-                                             .accepted = accepted,
-                                             .notes = &notes},
-                      &xml))
+    if (!emit_symbolic(world->arena, policy, &notes, &xml))
         return false;
     world->xml = xml.bytes;
     world->xml_length = xml.length;
