@@ -40,11 +40,16 @@ static bool made_at(struct applying *applying, const struct windows_object *said
 {
     const struct apply *apply = applying->apply;
     bool file = place->said.missing == WINDOWS_CREATE_FILE;
+    /* What the command may not even see is nobody's but the user's from its first moment: not that of another
+     * sandbox which may write around it either. What it may see inherits that. */
+    struct windows_descriptor closed = identity_closed(apply->arena, apply->identity, NULL, !file);
+    bool hidden = place_denies(&place->said) == WINDOWS_DENY_ALL;
     for (int attempt = 0; attempt < TRIES; attempt++) {
         const char *why = NULL;
         struct acl_object *object;
-        uint32_t error = journal_placeholder(apply->journal, place->said.path,
-                                             file ? content_for(place->said.path) : NULL, &object, &why);
+        uint32_t error =
+            journal_placeholder(apply->journal, place->said.path, file ? content_for(place->said.path) : NULL,
+                                hidden ? &closed : NULL, &object, &why);
         if (error == ACL_OK)
             return made_is_here(applying, place, object);
         if (error != ACL_EXISTS)

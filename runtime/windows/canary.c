@@ -63,7 +63,7 @@ static bool fresh_make(const struct trial_plan *plan, const char *path, const ch
     const struct canary *canary = plan->canary;
     const char *problem = "something is there already";
     struct acl_object *object;
-    if (journal_placeholder(canary->journal, path, content, &object, &problem) != ACL_OK)
+    if (journal_placeholder(canary->journal, path, content, NULL, &object, &problem) != ACL_OK)
         return canary_fail(plan->notes, "what the canary needs cannot be made", problem);
     struct windows_entry entry, mark;
     struct journal_change change = {.entries = &entry};

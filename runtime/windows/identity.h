@@ -19,3 +19,8 @@ bool identity_make(struct windows_identity *identity, struct note_list *notes);
 struct windows_entry identity_entry(const struct windows_identity *identity, const struct windows_ace *ace,
                                     bool directory);
 struct windows_entry identity_label(const struct windows_label *label, bool directory);
+
+/* The protected access list of something that is nobody's but the user's and the system's, and whose `more` names
+ * (NULL: nobody's). */
+struct windows_descriptor identity_closed(struct arena *arena, const struct windows_identity *identity,
+                                          const struct windows_entry *more, bool directory);

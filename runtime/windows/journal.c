@@ -234,7 +234,8 @@ static const char *maker_name(struct journal *journal, const char *path)
 }
 
 static uint32_t make_placeholder(struct journal *journal, const struct journal_record *record,
-                                 struct acl_object **object, const char **error)
+                                 const struct windows_descriptor *first, struct acl_object **object,
+                                 const char **error)
 {
     const struct acl_operations *acl = journal->place.acl;
     struct arena *arena = journal->place.arena;
@@ -244,7 +245,7 @@ static uint32_t make_placeholder(struct journal *journal, const struct journal_r
         *error = journal_write(journal, true);
     if (*error != NULL)
         return ACL_DENIED;
-    uint32_t code = acl->make(acl, arena, record->maker, record->content, NULL, object);
+    uint32_t code = acl->make(acl, arena, record->maker, record->content, first, object);
     if (code != ACL_OK)
         return code;
     code = acl->identify(acl, arena, *object, &made.identity);
@@ -263,7 +264,8 @@ static uint32_t make_placeholder(struct journal *journal, const struct journal_r
 }
 
 uint32_t journal_placeholder(struct journal *journal, const char *path, const char *content,
-                             struct acl_object **object, const char **error)
+                             const struct windows_descriptor *first, struct acl_object **object,
+                             const char **error)
 {
     struct arena *arena = journal->place.arena;
     const struct journal_store *store = journal->place.store;
@@ -276,7 +278,7 @@ uint32_t journal_placeholder(struct journal *journal, const char *path, const ch
         *error = JOURNAL_NO_TURN;
         return ACL_DENIED;
     }
-    uint32_t code = make_placeholder(journal, &record, object, error);
+    uint32_t code = make_placeholder(journal, &record, first, object, error);
     store->turn_end(store);
     if (code != ACL_OK && code != ACL_EXISTS && *error == NULL)
         *error = arena_format(arena, "%s: nothing can be made there: %s", path, acl_error(arena, code));

@@ -59,11 +59,12 @@ struct journal_change {
 const char *journal_apply(struct journal *journal, struct acl_object *object,
                           const struct journal_change *change);
 
-/* Puts an empty directory (`content` NULL) or a file with `content` at `path`, where nothing is, and opens
- * it as acl_operations.make does. ACL_EXISTS if something is there by now: look again. Any other error is
+/* Puts an empty directory (`content` NULL) or a file with `content` at `path`, where nothing is, and makes
+ * and opens it as acl_operations.make does, with the DACL of `first` or what it inherits. ACL_EXISTS if something is there by now: look again. Any other error is
  * in *error. */
 uint32_t journal_placeholder(struct journal *journal, const char *path, const char *content,
-                             struct acl_object **object, const char **error);
+                             const struct windows_descriptor *first, struct acl_object **object,
+                             const char **error);
 
 /* Carries every inheriting entry and label of this run on to all that lies below, once all objects have
  * theirs (spread.h). What is left out on purpose goes to `notes`. NULL, or what went wrong. */

@@ -7,11 +7,7 @@
 #include <string.h>
 #include <windows.h>
 
-enum {
-    INHERITS = WINDOWS_OBJECT_INHERIT | WINDOWS_CONTAINER_INHERIT,
-    FULL_ACCESS = 0x1f01ff,
-    PATH_MOST = 32768
-};
+enum { PATH_MOST = 32768 };
 
 static const char prefix[] = "scratch-";
 
@@ -35,17 +31,9 @@ static void fill(const struct own_directory_request *request, struct windows_des
                               .mask = request->writable ? WINDOWS_ALLOW_WRITE : WINDOWS_ALLOW_READ,
                               .inherit = true};
     struct windows_label label = {.present = true, .level = WINDOWS_LOW, .policy = WINDOWS_NO_WRITE_UP};
-    struct windows_entry entries[] = {
-        {.type = WINDOWS_ENTRY_ALLOW, .flags = INHERITS, .mask = FULL_ACCESS, .sid = request->identity->user},
-        {.type = WINDOWS_ENTRY_ALLOW, .flags = INHERITS, .mask = FULL_ACCESS},
-        identity_entry(request->identity, &run, true),
-    };
+    struct windows_entry entry = identity_entry(request->identity, &run, true);
 
-    windows_sid_parse("S-1-5-18", &entries[1].sid);
-    descriptor->dacl_present = descriptor->dacl_protected = true;
-    descriptor->count = sizeof entries / sizeof entries[0];
-    descriptor->entries = arena_alloc(request->arena, sizeof entries);
-    memcpy(descriptor->entries, entries, sizeof entries);
+    *descriptor = identity_closed(request->arena, request->identity, &entry, true);
     descriptor->labelled = request->spec->tier == WINDOWS_RESTRICTED_LOW;
     descriptor->label = identity_label(&label, true);
 }
@@ -72,7 +60,7 @@ static uint32_t label_and_compare(const struct own_directory_request *request, s
 static uint32_t make_closed(const struct own_directory_request *request, const char *path)
 {
     const struct acl_operations *acl = request->acl;
-    struct windows_descriptor wanted = {0};
+    struct windows_descriptor wanted;
     struct acl_object *object;
 
     fill(request, &wanted);

@@ -111,7 +111,7 @@ static inline const char *hold_place(struct journal *journal, struct world *worl
     const struct acl_operations *acl = acl_memory_operations(world->memory);
     struct acl_object *object;
     const char *error = NULL;
-    if (journal_placeholder(journal, path, content, &object, &error) == ACL_OK)
+    if (journal_placeholder(journal, path, content, NULL, &object, &error) == ACL_OK)
         acl->close(acl, object);
     return error;
 }

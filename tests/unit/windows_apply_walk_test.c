@@ -357,6 +357,29 @@ static void a_placeholder_that_ends_up_elsewhere_refuses(void **state)
     arena_destroy(bench->arena);
 }
 
+static void a_placeholder_that_hides_is_not_open_to_another_sandbox(void **state)
+{
+    (void)state;
+    static const char other[] = "S-1-15-2-9-9-9-9-9-9-9";
+    struct windows_descriptor shared;
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    assert_true(windows_descriptor_read(
+        bench->arena, arena_format(bench->arena, USUAL "(A;OICI;0x1301bf;;;%s)", other), &shared));
+    assert_true(acl_memory_describe(bench->memory, "C:\\w", &shared));
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    deny(bench, "C:\\w\\hidden", WINDOWS_DENY_ALL)->missing = WINDOWS_CREATE_DIRECTORY;
+    deny(bench, "C:\\w\\seen", WINDOWS_DENY_WRITE)->missing = WINDOWS_CREATE_DIRECTORY;
+    assert_runs(bench);
+    const char *hidden =
+        windows_descriptor_text(bench->arena, acl_memory_look(bench->memory, "C:\\w\\hidden"));
+    const char *seen = windows_descriptor_text(bench->arena, acl_memory_look(bench->memory, "C:\\w\\seen"));
+    assert_null(strstr(hidden, other));
+    assert_non_null(strstr(seen, other));
+    assert_closed(bench, "C:\\w\\hidden", ANY);
+    assert_open(bench, "C:\\w\\seen", READ);
+    end(bench);
+}
+
 /* Between the list of a directory and the look at what lies in it. */
 static void swap_deep(struct bench *bench, const char *path, unsigned access)
 {
@@ -518,6 +541,7 @@ int main(void)
         cmocka_unit_test(an_object_that_was_replaced_is_not_changed),
         cmocka_unit_test(a_placeholder_that_ends_up_elsewhere_refuses),
         cmocka_unit_test(what_somebody_opens_below_a_denied_place_meanwhile_refuses),
+        cmocka_unit_test(a_placeholder_that_hides_is_not_open_to_another_sandbox),
         cmocka_unit_test(what_is_swapped_for_a_junction_while_it_is_looked_through_refuses),
         cmocka_unit_test(a_denied_place_that_somebody_opens_meanwhile_refuses),
         cmocka_unit_test(a_denied_file_with_further_names_has_a_deny_of_its_own),

@@ -185,7 +185,7 @@ static void nothing_is_put_where_something_is(void **state)
     struct actor actor = start(world);
     struct acl_object *object;
     const char *error = NULL;
-    assert_int_equal(journal_placeholder(actor.journal, "C:\\w\\a", NULL, &object, &error), ACL_EXISTS);
+    assert_int_equal(journal_placeholder(actor.journal, "C:\\w\\a", NULL, NULL, &object, &error), ACL_EXISTS);
     assert_null(error);
     /* What was made under another name for it is no placeholder of anybody any more. */
     const struct journal_records records = journal_records_read(

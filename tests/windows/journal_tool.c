@@ -115,7 +115,7 @@ static const char *hold(const struct tool *tool, struct journal *journal, const 
 {
     struct acl_object *object;
     const char *error = NULL;
-    if (journal_placeholder(journal, below(tool, name), content, &object, &error) == ACL_OK)
+    if (journal_placeholder(journal, below(tool, name), content, NULL, &object, &error) == ACL_OK)
         tool->place.acl->close(tool->place.acl, object);
     return error;
 }
