@@ -121,7 +121,8 @@ static bool place_judge(struct applying *applying, const struct place *place)
 bool places_judge(struct applying *applying)
 {
     for (uint32_t i = 0; i < applying->places.count; i++)
-        if (applying->places.items[i].there && !place_judge(applying, &applying->places.items[i]))
+        if (!place_in_time(applying, &applying->places.items[i].said) ||
+            (applying->places.items[i].there && !place_judge(applying, &applying->places.items[i])))
             return false;
     return true;
 }

@@ -125,7 +125,7 @@ static void top_add(struct searches *searches, const char *path)
 static void tops_opened(struct searches *searches, const struct search *search, const char *start)
 {
     const struct apply *apply = searches->applying->apply;
-    for (uint32_t i = 0; i < apply->spec->object_count; i++) {
+    for (uint32_t i = 0; i < apply->spec->object_count && !place_is_late(searches->applying); i++) {
         const char *path = apply->spec->objects[i].path, *model;
         if (place_allows(&apply->spec->objects[i]) == 0 || !windows_path_covers(start, path))
             continue;
@@ -193,11 +193,13 @@ static bool tops_walk(struct searches *searches)
 
 /* What is granted by the name of one root may be what a pattern of another one closes: no walk gets there, since walks
  * look at what lies below, and the grant's own entry would come before an inherited deny. */
-static void opened_deny(const struct searches *searches)
+static bool opened_deny(const struct searches *searches)
 {
     const struct apply *apply = searches->applying->apply;
     for (uint32_t i = 0; i < apply->spec->object_count; i++) {
         const char *path = apply->spec->objects[i].path, *model = model_of(apply->arena, path);
+        if (!place_in_time(searches->applying, &apply->spec->objects[i]))
+            return false;
         for (uint32_t j = 0; place_allows(&apply->spec->objects[i]) != 0 && j < searches->count; j++) {
             const struct search *search = &searches->items[j];
             const struct windows_match *match = search->match;
@@ -206,6 +208,7 @@ static void opened_deny(const struct searches *searches)
                 plan_deny(searches->applying, path, match->ace.mask, &match->label, match->rule);
         }
     }
+    return true;
 }
 
 bool matches_find(struct applying *applying)
@@ -216,8 +219,8 @@ bool matches_find(struct applying *applying)
         .items = arena_array(apply->arena, apply->spec->match_count, sizeof *searches.items),
     };
     for (uint32_t i = 0; i < apply->spec->match_count; i++)
-        if (!search_begin(&searches, &apply->spec->matches[i]))
+        if (!search_begin(&searches, &apply->spec->matches[i]) ||
+            !place_in_time(applying, &searches.items[i].said))
             return false;
-    opened_deny(&searches);
-    return tops_walk(&searches);
+    return opened_deny(&searches) && tops_walk(&searches);
 }

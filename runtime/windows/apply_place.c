@@ -231,6 +231,11 @@ const char *path_above(struct arena *arena, const char *path)
     return arena_copy(arena, path, end[-1] == ':' ? length + 1 : length);
 }
 
+bool place_is_late(const struct applying *applying)
+{
+    return applying->apply->now() > applying->deadline;
+}
+
 bool place_in_time(const struct applying *applying, const struct windows_object *said)
 {
     const struct apply *apply = applying->apply;
@@ -238,7 +243,7 @@ bool place_in_time(const struct applying *applying, const struct windows_object 
     if (applying->entries > most)
         return place_refuse(applying, SBX487_TOO_MUCH_TO_CHANGE, said, "more than %u objects to look through",
                             (unsigned)most);
-    if (apply->now() > applying->deadline)
+    if (place_is_late(applying))
         return place_refuse(applying, SBX487_TOO_MUCH_TO_CHANGE, said, "looking through it takes too long");
     return true;
 }

@@ -62,5 +62,8 @@ bool is_raised(const struct raised_places *raised, const char *path);
 /* "C:\a" of "C:\a\b"; a drive's root keeps its separator. NULL above that. */
 const char *path_above(struct arena *arena, const char *path);
 
+/* Whether the time is used up: a scan over all objects ends early then, and the next place_in_time refuses. */
+bool place_is_late(const struct applying *applying);
+
 /* Whether time or entries are used up: then false with an error note about `said`. */
 bool place_in_time(const struct applying *applying, const struct windows_object *said);

@@ -34,7 +34,8 @@ void plan_pin_above(struct applying *applying, const char *path, const char *rul
             return;
         path = arena_copy(apply->arena, path, (size_t)(end - path));
         /* What lies above a pinned directory was pinned with it. */
-        if (intern_find(applying->pinned, path, strlen(path)) != NULL || !place_is_opened(apply, path, true))
+        if (intern_find(applying->pinned, path, strlen(path)) != NULL || place_is_late(applying) ||
+            !place_is_opened(apply, path, true))
             return;
         (void)intern_string(applying->pinned, path);
         plan_add(applying, &(struct windows_object){

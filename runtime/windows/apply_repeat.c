@@ -134,6 +134,8 @@ bool denies_repeat(struct applying *applying)
     uint32_t count = applying->places.count;
     for (uint32_t i = 0; i < count; i++) {
         const struct place *place = &applying->places.items[i];
+        if (!place_in_time(applying, &place->said))
+            return false;
         if (place->there && place->is.directory && place_denies(&place->said) != 0 &&
             !repeat_below(applying, place))
             return false;

@@ -300,6 +300,26 @@ static void more_objects_than_can_be_looked_through_refuse(void **state)
     end(bench);
 }
 
+/* The clock counts how often it is asked. */
+static void every_scan_asks_the_time_for_each_place(void **state)
+{
+    (void)state;
+    enum { FILES = 8, STARTS = 2, MATCHES = 1, SCANS = 7 };
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    for (int i = 0; i < FILES; i++) {
+        const char *path = arena_format(bench->arena, "C:\\w\\src\\%d", i);
+        put(bench, path, "text", NULL);
+        grant(bench, path, WINDOWS_ALLOW_READ);
+    }
+    match(bench, "C:\\missing\\**\\.env", NULL, 0);
+    clock_step = 1;
+    assert_runs(bench);
+    /* Settled, tops of walks, patterns of others, denies repeated, denied, allowed, judged. */
+    assert_int_equal(clock_now, STARTS + MATCHES + SCANS * FILES);
+    clock_step = 0;
+    end(bench);
+}
+
 static void a_file_that_must_not_be_executed_keeps_its_name(void **state)
 {
     (void)state;
@@ -537,6 +557,7 @@ int main(void)
         cmocka_unit_test(writing_that_takes_long_leaves_time_to_judge),
         cmocka_unit_test(patterns_are_looked_for_in_every_place),
         cmocka_unit_test(more_objects_than_can_be_looked_through_refuse),
+        cmocka_unit_test(every_scan_asks_the_time_for_each_place),
         cmocka_unit_test(a_file_that_must_not_be_executed_keeps_its_name),
         cmocka_unit_test(an_object_that_was_replaced_is_not_changed),
         cmocka_unit_test(a_placeholder_that_ends_up_elsewhere_refuses),
