@@ -6,6 +6,7 @@
 #include "emitters/control_windows.h"
 #include "emitters/windows_environment.h"
 #include "emitters/windows_objects.h"
+#include "emitters/windows_size.h"
 #include "emitters/windows_write.h"
 #include "emitters/windows_xml.h"
 
@@ -279,15 +280,23 @@ static void put_acl(struct buffer *out, const struct windows_acl *acl)
 
 /* ---- the artifact ---- */
 
-static bool is_small_enough(const struct specification *spec, size_t length)
+static bool is_small_enough(const struct specification *spec, const struct windows_acl *acl, size_t length)
 {
-    if (length <= WINDOWS_XML_SIZE)
+    const struct windows_spec counted = {.requires = acl->requires.items,
+                                         .require_count = acl->requires.count,
+                                         .objects = acl->objects.items,
+                                         .object_count = acl->objects.count,
+                                         .matches = acl->matches.items,
+                                         .match_count = acl->matches.count};
+    const char *problem = windows_size_problem(spec->arena, &counted);
+    if (problem == NULL && length <= WINDOWS_XML_SIZE)
         return true;
+    if (problem == NULL)
+        problem = arena_format(spec->arena, "it has %zu bytes, and may have %d", length, WINDOWS_XML_SIZE);
     note_add(spec->request->notes,
-             (struct note){.code = SBX322_WINDOWS_TOO_LARGE,
-                           .text = arena_format(
-                               spec->arena, "the specification for Windows has %zu bytes, and may have %d",
-                               length, WINDOWS_XML_SIZE)});
+             (struct note){
+                 .code = SBX322_WINDOWS_TOO_LARGE,
+                 .text = arena_join(spec->arena, "the specification for Windows is too large: ", problem)});
     return false;
 }
 
@@ -328,5 +337,5 @@ bool emit_windows(const struct emit_request *request, struct buffer *out)
     if (!windows_write_environment(request, out))
         return false;
     put_acl(out, &acl);
-    return is_small_enough(&spec, out->length - from) && is_valid(&spec, out, from);
+    return is_small_enough(&spec, &acl, out->length - from) && is_valid(&spec, out, from);
 }

@@ -62,25 +62,23 @@ static const char *model_path(const struct job *job, const char *path)
 }
 
 /* A pattern opens names as they are spelled, as an exception does everywhere; a plain path is one place. */
-static bool is_excepted(const struct job *job, const struct matcher *matcher, uint32_t except,
-                        const struct windows_node *node)
+static bool is_excepted(const struct matcher *matcher, uint32_t except, const struct windows_node *node,
+                        const char *path)
 {
-    const char *path = model_path(job, node->path);
     if (matcher->excepts[except] == NULL)
         return windows_path_covers(matcher->match->excepts[except], node->path);
     return pattern_covers(matcher->excepts[except], path, strlen(path));
 }
 
 /* Whether the node is a match itself (`exactly`), or lies at or below one. */
-static bool matches(const struct job *job, const struct matcher *matcher, const struct windows_node *node,
+static bool matches(const struct matcher *matcher, const struct windows_node *node, const char *path,
                     bool exactly)
 {
-    const char *path = model_path(job, node->path);
-    for (uint32_t i = 0; i < matcher->match->except_count; i++)
-        if (is_excepted(job, matcher, i, node))
-            return false;
-    return exactly ? pattern_matches(matcher->pattern, path, strlen(path))
-                   : pattern_covers(matcher->pattern, path, strlen(path));
+    bool found = exactly ? pattern_matches(matcher->pattern, path, strlen(path))
+                         : pattern_covers(matcher->pattern, path, strlen(path));
+    for (uint32_t i = 0; i < matcher->match->except_count && found; i++)
+        found = !is_excepted(matcher, i, node, path);
+    return found;
 }
 
 static void compile_matches(struct job *job)
@@ -101,18 +99,28 @@ static void compile_matches(struct job *job)
     }
 }
 
+/* The object at `node`, or nearest above it, NULL if there is none; `node` becomes the directory above that one. A root
+ * that has a name lies in no place of a path. */
+static const struct windows_object *next_above(const struct windows_node **node)
+{
+    while (*node != NULL) {
+        const struct windows_object *object = (*node)->object;
+        bool named = (*node)->path[0] == '$' && strchr((*node)->path, '\\') == NULL;
+        *node = named ? NULL : (*node)->parent;
+        if (object != NULL)
+            return object;
+    }
+    return NULL;
+}
+
 /* The object of the specification at `node`, or nearest above it for which `wanted` holds; NULL. */
-static const struct windows_object *object_above(const struct job *job, const struct windows_node *node,
+static const struct windows_object *object_above(const struct windows_node *node,
                                                  bool (*wanted)(const struct windows_object *object))
 {
-    const struct windows_object *nearest = NULL;
-    /* Ancestors come first. */
-    for (uint32_t i = 0; i < job->spec->object_count; i++) {
-        const struct windows_object *object = &job->spec->objects[i];
-        if (windows_path_covers(object->path, node->path) && wanted(object))
-            nearest = object;
-    }
-    return nearest;
+    const struct windows_object *object = next_above(&node);
+    while (object != NULL && !wanted(object))
+        object = next_above(&node);
+    return object;
 }
 
 static bool has_label(const struct windows_object *object)
@@ -157,6 +165,17 @@ static const char *place_objects(const struct job *job)
     return NULL;
 }
 
+static void connect_objects(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->tree->count; i++)
+        job->tree->items[i]->object = NULL;
+    for (uint32_t i = 0; i < job->spec->object_count; i++) {
+        struct windows_node *node = windows_tree_find(job->tree, job->spec->objects[i].path);
+        if (node != NULL)
+            node->object = &job->spec->objects[i];
+    }
+}
+
 static void add_objects(const struct job *job, bool deny)
 {
     for (uint32_t i = 0; i < job->spec->object_count; i++) {
@@ -176,7 +195,7 @@ static void pin_match(const struct job *job, struct windows_node *node)
         .mask = WINDOWS_DENY_DELETE,
         .principal = job->spec->tier == WINDOWS_APPCONTAINER ? WINDOWS_PACKAGE : WINDOWS_RUN,
     };
-    for (; node != NULL && object_above(job, node, opens_for_writing) != NULL; node = node->parent)
+    for (; node != NULL && object_above(node, opens_for_writing) != NULL; node = node->parent)
         add(job, node, &pin);
 }
 
@@ -184,9 +203,10 @@ static void add_matches(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
+        const char *path = model_path(job, node->path);
         for (uint32_t j = 0; j < job->spec->match_count; j++) {
             const struct windows_ace *ace = &job->matchers[j].match->ace;
-            if (ace->mask == 0 || !matches(job, &job->matchers[j], node, true))
+            if (ace->mask == 0 || !matches(&job->matchers[j], node, path, true))
                 continue;
             add(job, node, ace);
             if (ace->deny)
@@ -208,32 +228,23 @@ static bool has_own_say(const struct windows_node *node)
     return false;
 }
 
-/* Whether something between the object and the node is granted again, which what a grant closes does not undo. */
-static bool is_raised(const struct job *job, const struct windows_object *object,
-                      const struct windows_node *node)
+static bool grants_last(const struct windows_object *object)
 {
-    for (uint32_t i = 0; !object->cap && i < job->spec->object_count; i++) {
-        const struct windows_object *other = &job->spec->objects[i];
-        if (other != object && other->ace_count > 0 && !other->aces[other->ace_count - 1].deny &&
-            windows_path_covers(object->path, other->path) && windows_path_covers(other->path, node->path))
-            return true;
-    }
-    return false;
+    return object->ace_count > 0 && !object->aces[object->ace_count - 1].deny;
 }
 
-/* There the denies from above are said once more. */
+/* There the denies from above are said once more, except what a grant closes and one between grants again. */
 static void repeat_denies(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
-        bool own = has_own_say(node);
-        for (uint32_t j = 0; own && j < job->spec->object_count; j++) {
-            const struct windows_object *object = &job->spec->objects[j];
-            if (!windows_path_covers(object->path, node->path) || is_raised(job, object, node))
-                continue;
-            for (uint32_t k = 0; k < object->ace_count; k++)
+        const struct windows_node *from = node;
+        const struct windows_object *object = has_own_say(node) ? next_above(&from) : NULL;
+        for (bool raised = false; object != NULL; object = next_above(&from)) {
+            for (uint32_t k = 0; k < object->ace_count && (object->cap || !raised); k++)
                 if (object->aces[k].deny && object->aces[k].inherit)
                     add(job, node, &object->aces[k]);
+            raised = raised || grants_last(object);
         }
     }
 }
@@ -243,8 +254,9 @@ static void repeat_matches(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
+        const char *path = model_path(job, node->path);
         for (uint32_t j = 0; has_own_say(node) && j < job->spec->match_count; j++)
-            if (job->matchers[j].match->ace.deny && matches(job, &job->matchers[j], node, false))
+            if (job->matchers[j].match->ace.deny && matches(&job->matchers[j], node, path, false))
                 add(job, node, &job->matchers[j].match->ace);
     }
 }
@@ -254,10 +266,11 @@ static void label_each(const struct job *job)
 {
     for (uint32_t i = 0; i < job->tree->count; i++) {
         struct windows_node *node = job->tree->items[i];
-        const struct windows_object *object = object_above(job, node, has_label);
+        const char *path = model_path(job, node->path);
+        const struct windows_object *object = object_above(node, has_label);
         struct windows_label label = object != NULL ? object->label : (struct windows_label){0};
         for (uint32_t j = 0; j < job->spec->match_count; j++)
-            if (job->matchers[j].match->label.present && matches(job, &job->matchers[j], node, false))
+            if (job->matchers[j].match->label.present && matches(&job->matchers[j], node, path, false))
                 label = windows_label_on(&job->matchers[j].match->label, &label);
         if (label.present)
             set_label(job, node, &label);
@@ -274,6 +287,7 @@ const char *windows_apply(struct windows_tree *tree, const struct windows_spec *
         problem = place_objects(&job);
     if (problem != NULL)
         return problem;
+    connect_objects(&job);
     compile_matches(&job);
     add_objects(&job, true);
     add_matches(&job);

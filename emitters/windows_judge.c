@@ -175,11 +175,11 @@ static bool may_nest(const char *a, const char *b)
 
 static bool is_required(const struct judge *judge, const char *path, const char *below)
 {
-    for (uint32_t i = 0; i < judge->spec->require_count; i++)
-        if (windows_path_equal(judge->spec->requires[i].path, path) &&
-            windows_path_equal(judge->spec->requires[i].below, below))
-            return true;
-    return !may_nest(path, below);
+    bool required = !may_nest(path, below);
+    for (uint32_t i = 0; i < judge->spec->require_count && !required; i++)
+        required = windows_path_equal(judge->spec->requires[i].path, path) &&
+                   windows_path_equal(judge->spec->requires[i].below, below);
+    return required;
 }
 
 static bool has_entry(const struct windows_object *object, bool deny)

@@ -20,6 +20,7 @@ struct judge {
     struct arena *arena;
     const struct bound_policy *bound;
     const struct windows_spec *spec;
+    const struct pattern **patterns; /* of the matches */
     struct windows_token token;
     struct windows_tree *bare, *tree; /* the same places; the specification is carried out on `tree` */
     struct windows_tree *empty;       /* with nothing but what may be written, and what is made for a run */

@@ -1,5 +1,6 @@
 #include "emitters/windows_elements.h"
 #include "emitters/windows_schema.h"
+#include "emitters/windows_size.h"
 #include "emitters/windows_spec.h"
 #include "emitters/windows_xml.h"
 
@@ -248,6 +249,8 @@ const struct windows_spec *windows_load(struct arena *arena, const char *bytes, 
     arena_adopt(arena, own);
     const struct windows_spec *spec = elements != NULL ? windows_elements_finish(elements, error) : NULL;
     if (spec != NULL)
+        *error = windows_size_problem(arena, spec);
+    if (spec != NULL && *error == NULL)
         *error = windows_spec_check(arena, spec);
     return *error == NULL ? spec : NULL;
 }

@@ -257,33 +257,44 @@ static bool is_left_open(const struct judge *judge, const struct query *query, c
            (judge_accepts(judge, CONTROL_FS_WRITE) || begins_area(judge, query));
 }
 
-/* The line of the nearest object or match that says something of this kind about the rights that count. */
-static uint32_t deciding_line(const struct judge *judge, const char *path, enum query_kind kind, bool denies)
+/* The line of an object that says something of this kind about the rights that count, there or below; or 0. */
+static uint32_t line_about(const struct windows_object *object, uint32_t rights, bool denies, bool here)
+{
+    if (denies && object->label.present && object->label.level != WINDOWS_LOW)
+        return object->line;
+    for (uint32_t i = 0; i < object->ace_count; i++)
+        if (object->aces[i].deny == denies && (object->aces[i].mask & rights) != 0 &&
+            (object->aces[i].inherit || here))
+            return object->line;
+    return 0;
+}
+
+/* The line of the nearest object, or of the last match, that decides about what is at `node`. */
+static uint32_t deciding_line(const struct judge *judge, const struct windows_node *node,
+                              enum query_kind kind, bool denies)
 {
     static const uint32_t rights[] = {[QUERY_READ] = WINDOWS_RIGHT_READ,
                                       [QUERY_WRITE] = WINDOWS_RIGHT_WRITE,
                                       [QUERY_EXEC] = WINDOWS_RIGHT_EXECUTE,
                                       [QUERY_RENAME] = WINDOWS_RIGHT_DELETE};
-    const char *model = windows_path_to_model(judge->arena, path);
+    const char *model = windows_path_to_model(judge->arena, node->path);
     uint32_t line = 0;
-    for (uint32_t i = 0; i < judge->spec->object_count; i++) {
-        const struct windows_object *object = &judge->spec->objects[i];
-        if (!windows_path_covers(object->path, path))
-            continue;
-        for (uint32_t j = 0; j < object->ace_count; j++)
-            if (object->aces[j].deny == denies && (object->aces[j].mask & rights[kind]) != 0 &&
-                (object->aces[j].inherit || windows_path_equal(object->path, path)))
-                line = object->line;
-        if (denies && object->label.present && object->label.level != WINDOWS_LOW)
-            line = object->line;
-    }
-    for (uint32_t i = 0; denies && i < judge->spec->match_count; i++) {
-        const struct windows_match *match = &judge->spec->matches[i];
-        const char *pattern = windows_path_to_model(judge->arena, match->pattern);
-        if (pattern_covers(pattern_compile(judge->arena, pattern, true), model, strlen(model)))
-            line = match->line;
-    }
+    for (uint32_t i = judge->spec->match_count; denies && line == 0 && i-- > 0;)
+        if (pattern_covers(judge->patterns[i], model, strlen(model)))
+            line = judge->spec->matches[i].line;
+    for (const struct windows_node *at = node; at != NULL && line == 0; at = at->parent)
+        if (at->object != NULL && windows_path_covers(at->path, node->path))
+            line = line_about(at->object, rights[kind], denies, at == node);
     return line;
+}
+
+static void compile_patterns(struct judge *judge)
+{
+    judge->patterns = arena_array(judge->arena, judge->spec->match_count, sizeof *judge->patterns);
+    for (uint32_t i = 0; i < judge->spec->match_count; i++) {
+        const char *pattern = windows_path_to_model(judge->arena, judge->spec->matches[i].pattern);
+        judge->patterns[i] = pattern_compile(judge->arena, pattern, true);
+    }
 }
 
 /* Where nothing can be. */
@@ -324,7 +335,7 @@ static struct verdicts judge_path(const struct judge *judge, const struct query 
     if (!allow && is_ground(judge, &same, bare))
         return (struct verdicts){0};
     const char *found = strict ? "allow" : loose ? "allow, perhaps" : "deny";
-    return (struct verdicts){wanted, {.text = found, .line = deciding_line(judge, path, query->kind, allow)}};
+    return (struct verdicts){wanted, {.text = found, .line = deciding_line(judge, node, query->kind, allow)}};
 }
 
 /* --- both sides ----------------------------------------------------------------------------------------- */
@@ -402,6 +413,7 @@ bool read_windows(const struct read_request *request, struct reader_list *reader
     judge->empty = windows_fixture(request->arena);
     find_spellings(judge);
     judge_claims_prepare(judge);
+    compile_patterns(judge);
     struct bound_policy *promised = part_of(judge, is_excepted);
     struct bound_policy *closing = part_of(judge, closes_nothing);
     grant_all(judge, closing);

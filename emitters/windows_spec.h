@@ -155,7 +155,7 @@ struct windows_spec {
 
 /* Reads a specification from bytes. NULL with *error set (in `arena`; "line N: ..." where there is a line) if they
  * are no valid XML, hold a DTD, do not follow the schema, are too large (8 MiB, 200,000 elements, depth 8: see
- * windows_xml.h), or fail windows_spec_check. Bounded time and memory; no file and no network is touched.
+ * windows_xml.h; what windows_size.h counts), or fail windows_spec_check. Bounded time and memory; no file and no network is touched.
  * libxml2 keeps its own tables once this was called, and its handler of errors is this function's meanwhile: do
  * not use it elsewhere in the same thread. */
 const struct windows_spec *windows_load(struct arena *arena, const char *bytes, size_t length,

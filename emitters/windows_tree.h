@@ -5,11 +5,15 @@
 
 #include "emitters/windows_descriptor.h"
 
+struct windows_object;
+
 struct windows_node {
     const char *path; /* "C:\a\b"; "C:\" and "$WORK" are roots */
     bool directory;
     struct windows_node *parent; /* NULL: of a drive */
     struct windows_descriptor descriptor;
+    const struct windows_object
+        *object; /* what a specification says of this very place, once it is carried out */
 };
 
 struct windows_tree {

@@ -2,7 +2,11 @@
  * and memory, and so is read what is as large as a specification may be. */
 #include "tests/unit/windows_document.h"
 
+#include "tests/unit/build_policy.h"
+
 #include "base/buffer.h"
+#include "emitters/reader.h"
+#include "emitters/windows_size.h"
 #include "emitters/windows_spec.h"
 #include "emitters/windows_xml.h"
 
@@ -14,7 +18,11 @@
 #include <unistd.h>
 
 /* The sanitizers make everything slower, and keep what was freed. */
-enum { SECONDS_MOST = SBX_SANITIZED ? 30 : 3, MEGABYTES_MOST = 128 };
+enum {
+    SECONDS_MOST = SBX_SANITIZED ? 30 : 3,
+    MEGABYTES_MOST = 128,
+    VERIFY_SECONDS_MOST = SBX_SANITIZED ? 200 : 15
+};
 
 static void repeat(struct buffer *out, const char *text, size_t times)
 {
@@ -155,6 +163,55 @@ static void many_objects(struct buffer *out)
         put_object(out, arena_format(out->arena, "C:\\%05d", i));
 }
 
+static void most_objects(struct buffer *out)
+{
+    for (int i = 0; i < WINDOWS_OBJECTS_MOST; i++)
+        put_object(out, arena_format(out->arena, "C:\\%05d", i));
+}
+
+static void most_requires(struct buffer *out)
+{
+    for (int i = 0; i <= WINDOWS_REQUIRES_MOST; i++)
+        buffer_format(out, "    <require path=\"C:\\%05d\" not-below=\"$HOME\\a\"/>\n", i);
+}
+
+/* As many names in each other as may be, as often as may be. */
+static void most_names(struct buffer *out)
+{
+    for (int i = 0; i < WINDOWS_OBJECTS_MOST / (WINDOWS_NAMES_MOST - 2); i++) {
+        struct buffer path = buffer_in(out->arena);
+        buffer_format(&path, "C:\\%05d", i);
+        for (int j = 0; j < WINDOWS_NAMES_MOST - 2; j++) {
+            put_object(out, path.bytes);
+            buffer_string(&path, "\\d");
+        }
+    }
+}
+
+static void most_matches(struct buffer *out)
+{
+    for (int i = 1; i < WINDOWS_MATCHES_MOST; i++)
+        buffer_format(out,
+                      "    <match pattern=\"C:\\**\\*%05d*\\**\" rule=\"deny\">"
+                      "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" inherit=\"true\"/></match>\n",
+                      i);
+}
+
+static void most_excepts(struct buffer *out)
+{
+    buffer_string(out, "    <match pattern=\"C:\\**\" rule=\"deny\">");
+    for (int i = 0; i < WINDOWS_EXCEPTS_MOST; i++)
+        buffer_format(out, "<except path=\"C:\\a\\**\\*%06d*\\x\"/>\n", i);
+    buffer_string(out, "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" inherit=\"true\"/></match>\n");
+}
+
+static void most_of_all(struct buffer *out)
+{
+    most_names(out);
+    most_matches(out);
+    most_excepts(out);
+}
+
 /* Each lies below the one before, and is as long as a path may be. */
 static void long_paths(struct buffer *out)
 {
@@ -228,11 +285,12 @@ static const struct {
     {"100,000 attributes", "more than 16 attributes", many_attributes, false},
     {"an attribute many times", "Attribute path redefined", one_attribute_often, false},
     {"a path named again after 40,000 others", "Duplicate key-sequence", one_path_often, false},
-    {"40,000 objects", NULL, many_objects, false},
-    {"long paths in each other", NULL, long_paths, false},
+    {"40,000 objects", "may have 3000", many_objects, false},
+    {"long paths in each other", "names in one path", long_paths, false},
     {"paths of dots and blanks", "is not accepted", dots, false},
-    {"40,000 allowing matches below a deny", NULL, many_matches, false},
-    {"150,000 exceptions", NULL, many_excepts, false},
+    {"40,000 allowing matches below a deny", "may have 200", many_matches, false},
+    {"150,000 exceptions", "may have 300", many_excepts, false},
+    {"4,001 conditions", "may have 4000", most_requires, false},
     {"a million bytes of references", NULL, many_references, false},
 };
 
@@ -277,6 +335,63 @@ static void test_attacks(void **state)
             fail_msg("%s: status %d", attacks[i].name, status);
         if (seconds > SECONDS_MOST || (!SBX_SANITIZED && megabytes > MEGABYTES_MOST))
             fail_msg("%s: %.2f s, %ld MB", attacks[i].name, seconds, megabytes);
+    }
+}
+
+/* As `sbxc verify` does: every question of the policy and of the specification, both sides. */
+static void verify(void (*put)(struct buffer *out))
+{
+    struct arena *arena = arena_create(0);
+    struct buffer document = buffer_in(arena);
+    struct bindings bindings = build_bindings(SYSTEM_WINDOWS);
+    struct note_list notes = note_list_in(arena);
+    struct reader_list readers = {0};
+    const char *error = NULL;
+    for (int root = 0; root < ROOTS; root++)
+        bindings.roots[root] = bindings.managed_roots[root] = (struct root_value){.state = ROOT_SYMBOLIC};
+    struct bound_policy *bound = policy_bind(
+        arena, build_policy(arena, LINES("grant write $WORK", "deny $WORK/a")), &bindings, &notes);
+    bound_seal(bound, NULL);
+    around_objects(&document, put);
+    const struct read_request request = {.arena = arena,
+                                         .bytes = document.bytes,
+                                         .length = document.length,
+                                         .bound = bound,
+                                         .architecture = "x86_64"};
+    if (!read_windows(&request, &readers, &error)) {
+        (void)!write(STDERR_FILENO, error, strlen(error));
+        exit(1);
+    }
+    const struct reader *reader = &readers.items[0];
+    struct query_set *set = query_set_create(arena, reader->kinds, SYSTEM_WINDOWS);
+    queries_add_policy(set, bound);
+    reader->list(reader->state, set);
+    for (uint32_t i = 0; i < query_count(set); i++) {
+        (void)reader->answer(reader->state, query_at(set, i));
+        (void)reader->expect(reader->state, query_at(set, i));
+    }
+    arena_destroy(arena);
+    exit(0);
+}
+
+/* What is as large as a specification may be is judged in seconds. */
+static void test_the_largest_is_verified(void **state)
+{
+    (void)state;
+    void (*const largest[])(struct buffer * out) = {most_objects, most_names, most_matches, most_excepts,
+                                                    most_of_all};
+    for (size_t i = 0; i < sizeof largest / sizeof *largest; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            verify(largest[i]);
+        int status = 0;
+        struct rusage usage;
+        assert_int_equal(wait4(child, &status, 0, &usage), child);
+        long seconds = (long)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+        print_message("the largest (%zu): %ld s\n", i, seconds);
+        assert_int_equal(status, 0);
+        assert_true(seconds < VERIFY_SECONDS_MOST);
     }
 }
 
@@ -335,7 +450,7 @@ static void test_memory_ends(void **state)
     struct arena *arena = arena_create(0);
     struct buffer small = buffer_in(arena), large = buffer_in(arena);
     buffer_string(&small, document_text);
-    around_objects(&large, many_objects);
+    around_objects(&large, most_objects);
     if (!SBX_SANITIZED) {
         expect_ends(&small, 3 << 20, 23456);
         expect_ends(&large, 60 << 20, 5432100);
@@ -385,7 +500,8 @@ static void test_nothing_is_opened(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attacks), cmocka_unit_test(test_memory_ends),
-                                       cmocka_unit_test(test_nothing_is_opened)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attacks), cmocka_unit_test(test_the_largest_is_verified),
+        cmocka_unit_test(test_memory_ends), cmocka_unit_test(test_nothing_is_opened)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
