@@ -43,6 +43,7 @@ property_finds() {
 
 # Whether verify says that an artifact with something of everything is another than its policy, or sbxc does so itself.
 verify_finds() {
+    # shellcheck disable=SC2086 # `given` is several words
     "$copy/build/sbxc" "$copy/$policy.sbx" -q --pure $given -o "$copy/$policy.$suffix" > "$copy/log" 2>&1 &&
         "$copy/build/sbxc" verify "$copy/$policy.$suffix" "$copy/$policy.sbx" -q --pure $given > "$copy/log" 2>&1
     case $?:$(cat "$copy/log") in
@@ -169,6 +170,7 @@ POLICY
     mutation "names beyond ASCII are denied in both forms" emitters/windows_places.c \
         's/^        if ((unsigned char)\*at >= 0x80) {/        if ((unsigned char)*at >= 0x80 \&\& false) {/'
     mutation "matches are denied" emitters/windows_matches.c 's/if (name != NULL \&\& may_bite(build, rule))/if (name != NULL \&\& !may_bite(build, rule))/'
+    # shellcheck disable=SC2016 # a root of the language, no variable
     mutation "exceptions of a pattern are no more than that" emitters/windows_matches.c \
         's/        if (name != NULL \&\& !holds(\&excepts, name))/        if (name != NULL \&\& !holds(\&excepts, name = "$WORK\\\\**"))/'
     mutation "programs that are denied do not start" emitters/windows_entries.c \

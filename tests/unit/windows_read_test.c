@@ -23,74 +23,78 @@ static const char package_text[] =
     "tier=\"appcontainer\" policy=\"test\" "
     "policy-sha256=\"0000000000000000000000000000000000000000000000000000000000000000\" "
     "min-build=\"19041\">\n<guarantees>\n" CONTROL("fs.closed", "enforced") CONTROL(
-        "fs.write", "enforced") CONTROL("fs.deny", "enforced") CONTROL("fs.deny.pattern", "snapshot")
-        CONTROL("fs.deny.missing", "enforced") CONTROL("net.closed", "enforced") CONTROL(
-            "net.address", "enforced") CONTROL("socket.path", "snapshot") CONTROL("ipc.abstract", "enforced")
-            CONTROL("ipc.signal", "enforced") CONTROL("tty", "enforced") CONTROL("env", "enforced") CONTROL(
-                "exec.deny", "snapshot") CONTROL("syscall", "enforced") CONTROL("process.tree", "enforced")
-                CONTROL("limit.processes", "enforced") CONTROL("limit.memory", "enforced") CONTROL(
-                    "limit.time", "enforced") CONTROL("scratch", "snapshot")
-                    OPEN("What Windows opens to every application package can be read: the Windows directory "
-                         "and Program Files.") OPEN("A file or directory whose own access list opens it to "
-                                                    "Everyone may be open to the command too.") OPEN(
-                        "What counts as the internet and what as the local network is decided by the "
-                        "network's profile in Windows.")
-                        OPEN("A Unix socket of another program that lies in a place which the policy lets "
-                             "the command write can be connected to.") OPEN(
-                            "The clipboard and the settings of the session belong to all programs of the "
-                            "user.") "</guarantees>\n"
-                                     "<token integrity=\"low\" write-restricted=\"false\" "
-                                     "drop-privileges=\"true\"/>\n"
-                                     "<appcontainer><capability name=\"internetClient\"/></appcontainer>\n"
-                                     "<job kill-on-close=\"true\" breakaway=\"false\" "
-                                     "active-processes=\"64\" memory=\"1048576\" "
-                                     "time-ms=\"5000\"/>\n"
-                                     "<desktop mode=\"private\"/>\n"
-                                     "<scratch/>\n"
-                                     "<environment><keep name=\"CI\"/><keep name=\"NODE_*\"/><keep "
-                                     "name=\"X\"/><drop name=\"*_TOKEN\"/>"
-                                     "<limit><keep name=\"C*\"/><keep name=\"M*\"/><keep "
-                                     "name=\"N*\"/></limit><set name=\"MODE\" "
-                                     "value=\"test\"/></environment>\n"
-                                     "<acl>\n"
-                                     "<object path=\"$HOME\\tools\" kind=\"any\" on-missing=\"skip\" "
-                                     "rule=\"grant read ~/tools\">\n"
-                                     "<ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" "
-                                     "inherit=\"true\"/></object>\n"
-                                     "<object path=\"$HOME\\tools\\old.exe\" kind=\"file\" "
-                                     "on-missing=\"skip\" "
-                                     "rule=\"deny exec ~/tools/old.exe\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x20\"/></object>\n"
-                                     "<object path=\"$WORK\" kind=\"any\" on-missing=\"skip\" rule=\"grant "
-                                     "write $WORK\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/>\n"
-                                     "<ace type=\"allow\" sid=\"package\" mask=\"0x1301bf\" "
-                                     "inherit=\"true\"/></object>\n"
-                                     "<object path=\"$WORK\\conf\" kind=\"dir\" on-missing=\"create-dir\" "
-                                     "rule=\"deny $WORK/conf/keys\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/></object>\n"
-                                     "<object path=\"$WORK\\conf\\keys\" kind=\"any\" "
-                                     "on-missing=\"create-file\" cap=\"true\" "
-                                     "rule=\"deny $WORK/conf/keys\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" "
-                                     "inherit=\"true\"/></object>\n"
-                                     "<object path=\"$WORK\\vendor\" kind=\"any\" on-missing=\"skip\" "
-                                     "rule=\"grant read $WORK/vendor\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0xd0156\" "
-                                     "inherit=\"true\"/>\n"
-                                     "<ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" "
-                                     "inherit=\"true\"/></object>\n"
-                                     "<object path=\"$WORK\\vendor\\patches\" kind=\"any\" "
-                                     "on-missing=\"skip\" "
-                                     "rule=\"grant write $WORK/vendor/patches\">\n"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/>\n"
-                                     "<ace type=\"allow\" sid=\"package\" mask=\"0x1301bf\" "
-                                     "inherit=\"true\"/></object>\n"
-                                     "<match pattern=\"$WORK\\**\\*.pem\" rule=\"deny $WORK/**/*.pem\">"
-                                     "<except path=\"$WORK\\tests\"/>"
-                                     "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" "
-                                     "inherit=\"true\"/></match>\n"
-                                     "</acl>\n</sbx-windows>\n";
+        "fs.write", "enforced") CONTROL("fs.deny", "enforced") CONTROL("fs.deny.pattern",
+                                                                       "snapshot") CONTROL("fs.deny.missing",
+                                                                                           "enforced")
+        CONTROL("net.closed", "enforced") CONTROL("net.address", "enforced") CONTROL(
+            "socket.path", "snapshot") CONTROL("ipc.abstract", "enforced") CONTROL("ipc.signal", "enforced")
+            CONTROL("tty", "enforced") CONTROL("env", "enforced") CONTROL("exec.deny", "snapshot") CONTROL(
+                "syscall", "enforced") CONTROL("process.tree",
+                                               "enforced") CONTROL("limit.processes",
+                                                                   "enforced") CONTROL("limit.memory",
+                                                                                       "enforced")
+                CONTROL("limit.time", "enforced") CONTROL("scratch", "snapshot") OPEN(
+                    "What Windows opens to every application package can be read: the Windows directory "
+                    "and Program Files.") OPEN("A file or directory whose own access list opens it to "
+                                               "Everyone may be open to the command too.")
+                    OPEN("What counts as the internet and what as the local network is decided by the "
+                         "network's profile in Windows.") OPEN("A Unix socket of another program that lies "
+                                                               "in a place which the policy lets "
+                                                               "the command write can be connected to.")
+                        OPEN("The clipboard and the settings of the session belong to all programs of the "
+                             "user.") "</guarantees>\n"
+                                      "<token integrity=\"low\" write-restricted=\"false\" "
+                                      "drop-privileges=\"true\"/>\n"
+                                      "<appcontainer><capability name=\"internetClient\"/></appcontainer>\n"
+                                      "<job kill-on-close=\"true\" breakaway=\"false\" "
+                                      "active-processes=\"64\" memory=\"1048576\" "
+                                      "time-ms=\"5000\"/>\n"
+                                      "<desktop mode=\"private\"/>\n"
+                                      "<scratch/>\n"
+                                      "<environment><keep name=\"CI\"/><keep name=\"NODE_*\"/><keep "
+                                      "name=\"X\"/><drop name=\"*_TOKEN\"/>"
+                                      "<limit><keep name=\"C*\"/><keep name=\"M*\"/><keep "
+                                      "name=\"N*\"/></limit><set name=\"MODE\" "
+                                      "value=\"test\"/></environment>\n"
+                                      "<acl>\n"
+                                      "<object path=\"$HOME\\tools\" kind=\"any\" on-missing=\"skip\" "
+                                      "rule=\"grant read ~/tools\">\n"
+                                      "<ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" "
+                                      "inherit=\"true\"/></object>\n"
+                                      "<object path=\"$HOME\\tools\\old.exe\" kind=\"file\" "
+                                      "on-missing=\"skip\" "
+                                      "rule=\"deny exec ~/tools/old.exe\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x20\"/></object>\n"
+                                      "<object path=\"$WORK\" kind=\"any\" on-missing=\"skip\" rule=\"grant "
+                                      "write $WORK\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/>\n"
+                                      "<ace type=\"allow\" sid=\"package\" mask=\"0x1301bf\" "
+                                      "inherit=\"true\"/></object>\n"
+                                      "<object path=\"$WORK\\conf\" kind=\"dir\" on-missing=\"create-dir\" "
+                                      "rule=\"deny $WORK/conf/keys\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/></object>\n"
+                                      "<object path=\"$WORK\\conf\\keys\" kind=\"any\" "
+                                      "on-missing=\"create-file\" cap=\"true\" "
+                                      "rule=\"deny $WORK/conf/keys\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" "
+                                      "inherit=\"true\"/></object>\n"
+                                      "<object path=\"$WORK\\vendor\" kind=\"any\" on-missing=\"skip\" "
+                                      "rule=\"grant read $WORK/vendor\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0xd0156\" "
+                                      "inherit=\"true\"/>\n"
+                                      "<ace type=\"allow\" sid=\"package\" mask=\"0x1200a9\" "
+                                      "inherit=\"true\"/></object>\n"
+                                      "<object path=\"$WORK\\vendor\\patches\" kind=\"any\" "
+                                      "on-missing=\"skip\" "
+                                      "rule=\"grant write $WORK/vendor/patches\">\n"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x10000\"/>\n"
+                                      "<ace type=\"allow\" sid=\"package\" mask=\"0x1301bf\" "
+                                      "inherit=\"true\"/></object>\n"
+                                      "<match pattern=\"$WORK\\**\\*.pem\" rule=\"deny $WORK/**/*.pem\">"
+                                      "<except path=\"$WORK\\tests\"/>"
+                                      "<ace type=\"deny\" sid=\"package\" mask=\"0x1f01ff\" "
+                                      "inherit=\"true\"/></match>\n"
+                                      "</acl>\n</sbx-windows>\n";
 
 static const char *const package_policy[] = {"grant read ~/tools",
                                              "deny exec ~/tools/old.exe",
