@@ -37,6 +37,16 @@ size_t fault_room(size_t length)
     return taken;
 }
 
+void fault_made(void)
+{
+    const char *path = getenv("SBX_TEST_MADE");
+    if (path == NULL)
+        return;
+    CloseHandle(CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL));
+    while (GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES)
+        Sleep(20);
+}
+
 bool fault_random(void)
 {
     return getenv("SBX_TEST_NO_RANDOM") == NULL;

@@ -1,11 +1,20 @@
 #include "runtime/windows/run.h"
 
 #include "runtime/report.h"
+#include "runtime/windows/fault.h"
 #include "runtime/windows/token.h"
 #include "runtime/windows/verify.h"
 #include "runtime/windows/wide.h"
 
-enum { END_MILLISECONDS = 30000, CODE_ENDED = 1, WAIT_LONGEST = 60 * 60 * 1000, DESCRIPTOR_MOST = 131072 };
+#include <string.h>
+
+enum {
+    END_MILLISECONDS = 30000,
+    CODE_ENDED = 1,
+    WAIT_LONGEST = 60 * 60 * 1000,
+    PATH_MOST = 32768,
+    DESCRIPTOR_MOST = 131072
+};
 
 /* Errors of Windows that the compiler's headers do not name. */
 enum { HAS_A_VIRUS = 225, NEEDS_ELEVATION = 740 };
@@ -37,11 +46,31 @@ static bool is_of_program(DWORD error)
     }
 }
 
+/* Sharing counts for who may read or execute it. Returns 0, or a Windows error. */
+static DWORD image_hold(struct run *run)
+{
+    HANDLE image =
+        CreateFileW(wide_from(run->arena, run->program), FILE_EXECUTE | FILE_READ_ATTRIBUTES | READ_CONTROL,
+                    FILE_SHARE_READ, NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+
+    run->image = image == INVALID_HANDLE_VALUE ? NULL : image;
+    return run->image != NULL ? 0 : GetLastError();
+}
+
+static void image_let_go(struct run *run)
+{
+    if (run->image != NULL)
+        CloseHandle(run->image);
+    run->image = NULL;
+}
+
 DWORD run_make(struct run *run, bool *failed, struct note_list *notes)
 {
     *failed = !pumps_make(&run->pumps, notes);
-    if (*failed)
-        return 0;
+    DWORD refused = *failed ? 0 : image_hold(run);
+    if (*failed || refused != 0)
+        return refused;
+    fault_made();
     struct process_call call = {.program = wide_from(run->arena, run->program),
                                 .command_line = run->line,
                                 .environment = run->environment,
@@ -72,14 +101,13 @@ static bool read_access(const struct run *run, void *descriptor, struct note_lis
 {
     const SECURITY_INFORMATION entries =
         OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
-    const wchar_t *path = wide_from(run->arena, run->program);
     DWORD needed;
 
-    return GetFileSecurityW(path, entries | LABEL_SECURITY_INFORMATION, descriptor, DESCRIPTOR_MOST,
-                            &needed) ||
+    return GetKernelObjectSecurity(run->image, entries | LABEL_SECURITY_INFORMATION, descriptor,
+                                   DESCRIPTOR_MOST, &needed) ||
            (verify_refuse(notes, "who may execute %s: %s", report_safe(run->arena, run->program),
                           wide_error(run->arena, GetLastError())) &&
-            GetFileSecurityW(path, entries, descriptor, DESCRIPTOR_MOST, &needed));
+            GetKernelObjectSecurity(run->image, entries, descriptor, DESCRIPTOR_MOST, &needed));
 }
 
 /* Windows opened the program for the launcher, so whether the command's token may execute it is asked here. */
@@ -104,12 +132,39 @@ static bool find_denied(struct run *run, struct note_list *notes)
                                   wide_error(run->arena, error));
 }
 
+/* A link on the way to the program may lead elsewhere than a moment before. */
+static bool runs_image(const struct run *run)
+{
+    wchar_t *path = arena_array(run->arena, PATH_MOST, sizeof *path);
+    DWORD length = PATH_MOST;
+    FILE_ID_INFO held, made;
+
+    if (!QueryFullProcessImageNameW(run->process.handle, 0, path, &length))
+        return false;
+    HANDLE image =
+        CreateFileW(path, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                    OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    bool same = image != INVALID_HANDLE_VALUE &&
+                GetFileInformationByHandleEx(run->image, FileIdInfo, &held, sizeof held) &&
+                GetFileInformationByHandleEx(image, FileIdInfo, &made, sizeof made) &&
+                memcmp(&held.FileId, &made.FileId, sizeof held.FileId) == 0 &&
+                held.VolumeSerialNumber == made.VolumeSerialNumber;
+    if (image != INVALID_HANDLE_VALUE)
+        CloseHandle(image);
+    return same;
+}
+
 bool run_verify(struct run *run, struct note_list *notes)
 {
     if (!job_holds(&run->job, run->process.handle) && !verify_refuse(notes, "that the process is in its job"))
         return false;
-    return token_verify_process(run->arena, run->spec, run->identity, run->process.handle, notes) &&
-           find_denied(run, notes);
+    if (!runs_image(run) &&
+        !verify_refuse(notes, "that the process runs %s", report_safe(run->arena, run->program)))
+        return false;
+    bool held = token_verify_process(run->arena, run->spec, run->identity, run->process.handle, notes) &&
+                find_denied(run, notes);
+    image_let_go(run);
+    return held;
 }
 
 /* Milliseconds until `until`, at most as many as one call waits for. */
@@ -161,6 +216,7 @@ bool run_finish(struct run *run, struct run_end *end, struct note_list *notes)
 void run_cancel(struct run *run)
 {
     process_cancel(&run->process);
+    image_let_go(run);
     if (run->job.handle != NULL)
         job_end(&run->job, CODE_ENDED, END_MILLISECONDS);
     job_close(&run->job);

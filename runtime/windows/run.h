@@ -16,6 +16,8 @@ struct run {
     struct job job;
     struct pumps pumps;
     struct process process;
+    void *
+        image; /* the program, open from before the process is made until it is verified; nobody can write or replace it */
     void *interrupted; /* interrupt_take's */
     bool denied;       /* the token may not execute the program: found by run_verify */
 };

@@ -1,5 +1,8 @@
 """The command's variables are those of the specification, and it starts where it should."""
-from lib import Suite, check, contains, equal, specification
+import os
+import shutil
+
+from lib import SECONDS, Suite, check, contains, equal, specification, wait_for
 
 SUITE = Suite()
 # What Wine itself puts into every process.
@@ -62,6 +65,18 @@ def a_program_is_looked_for_along_the_commands_own_path_alone(world):
     equal((result.code, result.answers()), (0, ["a"]), result.err)
     result = world.launch(specification(environment='<set name="PATH" value=".;;\\t"/>'), "subject", "words", "a")
     equal(result.code, 127, "with a relative PATH: " + result.err)
+
+
+@SUITE.test
+def a_program_cannot_be_exchanged_while_its_process_is_made(world):
+    shutil.copy(world.file("subject.exe"), world.file("program.exe"))
+    process = world.begin(world.words(specification(), [".\\program.exe", "exit", "7"]), {"SBX_TEST_MADE": world.windows("made")})
+    wait_for(lambda: world.exists("made"), "the launch")
+    world.run("cmd.exe", "/c", "ren", "program.exe", "other.exe")
+    world.run("cmd.exe", "/c", "echo x>>program.exe")
+    os.unlink(world.file("made"))
+    equal(process.wait(SECONDS), 7)
+    equal(os.path.getsize(world.file("program.exe")), os.path.getsize(world.file("subject.exe")), "the size of the program")
 
 
 @SUITE.test
