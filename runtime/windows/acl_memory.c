@@ -264,6 +264,21 @@ static uint32_t memory_list(const struct acl_operations *acl, struct arena *aren
     return ACL_OK;
 }
 
+/* What an unprotected list of a new object gets from its directory besides. */
+static const struct windows_descriptor *with_inherited(const struct acl_memory *memory,
+                                                       const struct windows_descriptor *first,
+                                                       const struct node *node)
+{
+    struct windows_descriptor *both = arena_alloc(memory->arena, sizeof *both);
+    *both = *first;
+    both->entries = arena_array(memory->arena, first->count + node->descriptor.count, sizeof *both->entries);
+    memcpy(both->entries, first->entries, first->count * sizeof *both->entries);
+    for (uint32_t i = 0; i < node->descriptor.count; i++)
+        if ((node->descriptor.entries[i].flags & WINDOWS_INHERITED) != 0)
+            both->entries[both->count++] = node->descriptor.entries[i];
+    return both;
+}
+
 static uint32_t memory_make(const struct acl_operations *acl, struct arena *arena, const char *path,
                             const char *content, const struct windows_descriptor *first,
                             struct acl_object **object)
@@ -279,7 +294,8 @@ static uint32_t memory_make(const struct acl_operations *acl, struct arena *aren
         return ACL_EXISTS;
     struct node *node = add(memory, parent, name, content);
     if (first != NULL)
-        take_entries(memory->arena, node, first);
+        take_entries(memory->arena, node,
+                     first->dacl_protected ? first : with_inherited(memory, first, node));
     return open_node(arena, node, ACL_WRITE | ACL_WRITE_LABEL | ACL_REMOVE, object);
 }
 

@@ -300,6 +300,32 @@ static void more_objects_than_can_be_looked_through_refuse(void **state)
     end(bench);
 }
 
+static uint32_t opened_below;
+
+static void count_below(struct bench *bench, const char *path, unsigned access)
+{
+    (void)bench;
+    (void)access;
+    opened_below += strncmp(path, "C:\\w\\src\\", 9) == 0;
+}
+
+static void a_walk_ends_where_the_objects_are_too_many(void **state)
+{
+    (void)state;
+    enum { FILES = 40, MOST = 5 };
+    struct bench *bench = bench_make(WINDOWS_APPCONTAINER);
+    for (int i = 0; i < FILES; i++)
+        put(bench, arena_format(bench->arena, "C:\\w\\src\\%d", i), "text", NULL);
+    grant(bench, "C:\\w", WINDOWS_ALLOW_WRITE);
+    match(bench, "C:\\w\\**\\[0-9]*", NULL, 0);
+    bench->entries = MOST;
+    bench->meddler.at_open = count_below;
+    opened_below = 0;
+    assert_refused(bench, SBX487_TOO_MUCH_TO_CHANGE, "more than 5 objects");
+    assert_in_range(opened_below, 1, MOST);
+    end(bench);
+}
+
 /* The clock counts how often it is asked. */
 static void every_scan_asks_the_time_for_each_place(void **state)
 {
@@ -557,6 +583,7 @@ int main(void)
         cmocka_unit_test(writing_that_takes_long_leaves_time_to_judge),
         cmocka_unit_test(patterns_are_looked_for_in_every_place),
         cmocka_unit_test(more_objects_than_can_be_looked_through_refuse),
+        cmocka_unit_test(a_walk_ends_where_the_objects_are_too_many),
         cmocka_unit_test(every_scan_asks_the_time_for_each_place),
         cmocka_unit_test(a_file_that_must_not_be_executed_keeps_its_name),
         cmocka_unit_test(an_object_that_was_replaced_is_not_changed),
