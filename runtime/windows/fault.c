@@ -3,6 +3,7 @@
 #ifdef SBX_TEST_UNENFORCED
 
 #include <stdlib.h>
+#include <string.h>
 #include <windows.h>
 
 /* One number for the whole process, whose steps are counted where no state is passed. */
@@ -50,6 +51,12 @@ void fault_made(void)
 bool fault_random(void)
 {
     return getenv("SBX_TEST_NO_RANDOM") == NULL;
+}
+
+bool fault_doubts(const char *fact)
+{
+    const char *text = getenv("SBX_TEST_DOUBT");
+    return text != NULL && strstr(fact, text) != NULL;
 }
 
 #endif

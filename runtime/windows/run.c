@@ -122,14 +122,14 @@ static bool find_denied(struct run *run, struct note_list *notes)
     if (!read_access(run, descriptor, notes))
         return false;
     HANDLE token = token_of(run->process.handle);
-    bool known = token != NULL &&
+    const char *fact = "that the command may execute its program";
+    bool known = token != NULL && !fault_doubts(fact) &&
                  AccessCheck(descriptor, token, FILE_EXECUTE, &mapping, &privileges, &size, &granted, &may);
     DWORD error = GetLastError();
     if (token != NULL)
         CloseHandle(token);
     run->denied = known && !may;
-    return known || verify_refuse(notes, "that the command may execute its program: %s",
-                                  wide_error(run->arena, error));
+    return known || verify_refuse(notes, "%s: %s", fact, wide_error(run->arena, error));
 }
 
 /* A link on the way to the program may lead elsewhere than a moment before. */
@@ -156,10 +156,13 @@ static bool runs_image(const struct run *run)
 
 bool run_verify(struct run *run, struct note_list *notes)
 {
-    if (!job_holds(&run->job, run->process.handle) && !verify_refuse(notes, "that the process is in its job"))
+    const char *inside = "that the process is in its job";
+    const char *image =
+        arena_format(run->arena, "that the process runs %s", report_safe(run->arena, run->program));
+    if ((fault_doubts(inside) || !job_holds(&run->job, run->process.handle)) &&
+        !verify_refuse(notes, "%s", inside))
         return false;
-    if (!runs_image(run) &&
-        !verify_refuse(notes, "that the process runs %s", report_safe(run->arena, run->program)))
+    if ((fault_doubts(image) || !runs_image(run)) && !verify_refuse(notes, "%s", image))
         return false;
     bool held = token_verify_process(run->arena, run->spec, run->identity, run->process.handle, notes) &&
                 find_denied(run, notes);

@@ -145,6 +145,24 @@ def a_run_that_gets_no_random_number_is_refused(world):
     check(not world.exists("made"), "the command ran")
 
 
+# The last things that are looked at, with the tier in which each is: what is started, and what a trial of it found.
+DOUBTS = (("restricted", "the process is in its job"), ("restricted", "the process runs"),
+          ("restricted", "the command may execute its program"), ("appcontainer", "the process runs in none"),
+          ("appcontainer", "is closed to the command"))
+
+
+@SUITE.test
+def each_last_look_before_the_start_refuses(world):
+    acl = '<object path="$WORK" kind="any" on-missing="skip" rule="grant read $WORK"><ace type="allow" sid="%s" mask="0x1200a9" ' \
+          'inherit="true"/></object>'
+    for tier, doubt in DOUBTS:
+        policy = specification(tier=tier, acl=acl % ("package" if tier == "appcontainer" else "run"))
+        result = world.launch(policy, world.windows("subject.exe"), "leave", world.windows("made"), environment={"SBX_TEST_DOUBT": doubt})
+        equal((result.code, result.out), (125, b""), f"{doubt}: {result.err}")
+        check(any("error[SBX480]: cannot verify" in line and doubt in line for line in result.err.splitlines()), f"{doubt}: {result.err}")
+        check(not world.exists("made"), f"{doubt}: the command ran")
+
+
 @SUITE.test
 def a_dry_run_says_what_would_be_done_and_does_nothing(world):
     for production in (False, True):
