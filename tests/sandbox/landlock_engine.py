@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from lib import (
+    NAMESPACES_USED_UP,
     IS_ROOT,
     SECRET,
     Result,
@@ -40,18 +41,6 @@ def namespaces_blocked():
             (0x06, 0, 0, 0x00050026),
         ]
     )
-
-
-# The limit of the user namespace that this makes, which is another way to block further ones.
-NAMESPACES_USED_UP = [
-    "unshare",
-    "--user",
-    "--map-root-user",
-    "sh",
-    "-c",
-    'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"',
-    "sh",
-]
 
 
 @test
@@ -323,6 +312,18 @@ def a_denied_links_target_inside_what_is_open_stops_the_launch():
         result.refused("SBX300", "accept fs.deny on landlock", "work/target")
 
 
+def told_by_server(w, server, policy, script, address):
+    """What a Python script prints to which `server` says one word."""
+    words = ["/usr/bin/python3", "-c", script, address]
+    process = subprocess.Popen(w.command_line(policy, words, ENGINE), cwd=w.work, env=w.environment(),
+                               stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    server.settimeout(20)
+    connection = server.accept()[0]
+    connection.send(b"served")
+    connection.close()
+    return process.communicate(timeout=20)[0]
+
+
 @test
 def sockets_are_open_only_where_that_is_accepted():
     connect = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))"
@@ -335,18 +336,7 @@ def sockets_are_open_only_where_that_is_accepted():
         with server:
             w.python(w.policy(text), connect, path, options=ENGINE).refused("accept socket.path on landlock")
             policy = w.policy(text + accepting("socket.path").splitlines()[-1] + "\n")
-            process = subprocess.Popen(
-                w.command_line(policy, ["/usr/bin/python3", "-c", connect, path], ENGINE),
-                cwd=w.work,
-                env=w.environment(),
-                stdout=subprocess.PIPE,
-                stdin=subprocess.DEVNULL,
-            )
-            server.settimeout(20)
-            connection = server.accept()[0]
-            connection.send(b"served")
-            connection.close()
-            equal(process.communicate(timeout=20)[0], b"b'served'\n")
+            equal(told_by_server(w, server, policy, connect, path), b"b'served'\n")
 
 
 @test
@@ -390,22 +380,9 @@ except PermissionError:
     with world("/var/tmp") as w, socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        process = subprocess.Popen(
-            w.command_line(
-                w.policy("grant network any\n" + accepting()),
-                ["/usr/bin/python3", "-c", script, str(server.getsockname()[1])],
-                ENGINE,
-            ),
-            cwd=w.work,
-            env=w.environment(),
-            stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-        )
-        server.settimeout(20)
-        connection = server.accept()[0]
-        connection.send(b"served")
-        connection.close()
-        equal(process.communicate(timeout=20)[0], b"b'served'\nrefused\n")
+        policy = w.policy("grant network any\n" + accepting())
+        port = str(server.getsockname()[1])
+        equal(told_by_server(w, server, policy, script, port), b"b'served'\nrefused\n")
 
 
 @test

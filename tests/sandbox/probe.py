@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from lib import IS_ROOT, LAUNCHER, Result, check, check_schema, equal, filtering, main, refusing, test, world
+from lib import IS_ROOT, LAUNCHER, NAMESPACES_USED_UP, Result, check, check_schema, equal, filtering, main, refusing, test, world
 
 
 def probe(*before, preexec=None):
@@ -38,15 +38,7 @@ def refused(answer, cause, remedy):
 @test
 def a_sandbox_that_allows_no_user_namespace_is_named():
     refused(
-        probe(
-            "unshare",
-            "--user",
-            "--map-root-user",
-            "sh",
-            "-c",
-            'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"',
-            "sh",
-        ),
+        probe(*NAMESPACES_USED_UP),
         "max_user_namespaces=0",
         "outside of it",
     )
